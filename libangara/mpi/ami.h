@@ -45,10 +45,11 @@
 #include "ang_env.h"
 #include "say.h"
 
-#define AMI_PART_BYTES	65536U	/* bytes of a part of a long message */
+#define AMI_LEAST_PART	65536U	/* least bytes of a part of a long message */
 #define AMI_PARTS	2U	/* parts that alternate */
 #define AMI_WAIT_MS	1	/* sleep between two polls of the MPI */
-#define AMI_MAX_BLOCKS	4096U	/* most members whose blocks fit into a part */
+#define AMI_MAX_BLOCKS	4096U	/* most members whose blocks fit into the least part */
+#define AMI_MAX_DIMS	32U	/* most dimensions of rings */
 #define AMI_LEVELS	8U	/* most levels of a system */
 #define AMI_NUMBERED	2U	/* algorithms with numbers: Bruck, doubling */
 #define AMI_TAG_LONG	0	/* tag in ami.self; persistent requests use other tags */
@@ -442,12 +443,26 @@ struct ami_row {
 
 #define AMI_MAX_ROWS	1024U
 
+/** enum ami_rings - rings of an allreduce, with statistics of their own */
+enum ami_rings {
+	AMI_RING,		/* one ring of all members */
+	AMI_RING_SQUARE,	/* two dimensions that the library chooses */
+	AMI_RING_SET,		/* dimensions that the user has set */
+	AMI_RINGS,
+};
+
 /**
  * struct ami_settings - settings of the user, read at rank 0
  * @way: method for each function
  * @algo: algorithm of software, for each function
  * @stats: print statistics at the end
  * @longest: bytes up to which auto chooses the adapter
+ * @part: bytes of a part of a long message, a multiple of AMI_LEAST_PART
+ * @packet: bytes of a packet around the rings of an allreduce; 0: messages are
+ *	whole
+ * @ndims: number of dimensions of an allreduce by ring2d, 0: not set
+ * @dims: their sizes
+ * @product: members that have these dimensions, 0: none
  * @rows: number of lines of the table, 0: there is none
  * @row: lines, sorted by function, members, bytes
  */
@@ -456,6 +471,11 @@ struct ami_settings {
 	u32 algo[AMI_CHOSEN];
 	u32 stats;
 	u64 longest;
+	u32 part;
+	u32 packet;
+	u32 ndims;
+	u32 dims[AMI_MAX_DIMS];
+	u32 product;
 	u32 rows;
 	struct ami_row row[AMI_MAX_ROWS];
 };
@@ -498,6 +518,8 @@ struct ami_levels {
  * @dev: the context of all communicators, unless @threads
  * @count: statistics
  * @passed: number of calls that passed through, by reason
+ * @rings: number of allreduces around rings, by kind
+ * @messages: messages of libangara that teams have sent, when they end
  */
 struct ami {
 	bool open;
@@ -521,6 +543,8 @@ struct ami {
 	struct ami_dev *dev;
 	struct ami_count count[AMI_COLLS][AMI_FORMS][AMI_WAYS];
 	u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
+	u64 rings[AMI_RINGS];
+	u64 messages;
 };
 
 extern struct ami ami;

@@ -104,12 +104,22 @@ static void team_free(struct ami_team *t)
 	*t = (struct ami_team){ .tried = true, .why = AMI_WHY_TEAM };
 }
 
+/* Counts the messages of a team that is about to end. */
+static void team_count(const struct ami_team *t)
+{
+	struct angara_team_info info = { .size = sizeof(info) };
+
+	if (t->team && !angara_team_query(t->team, &info))
+		ang_fetch_add(&ami.messages, info.messages);
+}
+
 /* The other members leave, too, or have no more operations in the team. */
 static void team_leave(struct ami_team *t)
 {
 	struct ami_dev *dev = t->dev;
 
 	ami_lock(dev);
+	team_count(t);
 	if (t->team)
 		angara_team_leave(t->team);
 	t->team = NULL;
@@ -124,7 +134,7 @@ static int team_memory(struct ami_comm *c, struct ami_team *t)
 				       comm_exchange, c, &t->job);
 
 	if (!ret)
-		ret = angara_malloc(ami.dom, 2 * AMI_PARTS * AMI_PART_BYTES,
+		ret = angara_malloc(ami.dom, 2 * AMI_PARTS * (size_t)ami.set.part,
 				    &t->mine);
 	if (!ret)
 		t->stage = angara_mr_addr(t->mine);
@@ -150,7 +160,7 @@ static bool team_make_locked(struct ami_comm *c, struct ami_team *t, enum ami_wa
 	ret = angara_team_create(t->job, t->dev->ctx, NULL, 0, &attr, &t->team);
 	if (!ret && way == AMI_OFFLOAD)
 		ret = angara_team_mr_reg(t->team, t->stage,
-					 AMI_PARTS * AMI_PART_BYTES,
+					 AMI_PARTS * (size_t)ami.set.part,
 					 ANGARA_ACCESS_REMOTE_WRITE, &t->common);
 	if (team_vote(c, !ret))
 		return true;
@@ -168,6 +178,20 @@ static bool team_make(struct ami_comm *c, struct ami_team *t, enum ami_way way)
 	made = team_make_locked(c, t, way);
 	ami_unlock(t->dev);
 	return made;
+}
+
+/*
+ * Sets the rings of allreduces.  If the dimensions are those of other numbers
+ * of members, the library chooses two.
+ */
+static void team_rings(const struct ami_comm *c, struct ami_team *t)
+{
+	const struct ami_settings *set = &ami.set;
+	u32 ndims = (u32)c->size == set->product ? set->ndims : 0;
+
+	ami_lock(t->dev);
+	angara_team_rings(t->team, set->dims, ndims, set->packet);
+	ami_unlock(t->dev);
 }
 
 /**
@@ -190,8 +214,10 @@ struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way, bool may_mak
 		return NULL;
 	t->tried = true;
 	if (team_make(c, t, way)) {
-		if (way == AMI_SOFTWARE)
+		if (way == AMI_SOFTWARE) {
+			team_rings(c, t);
 			ami_numbers_make(c, t);
+		}
 		return t;
 	}
 	why = t->why ? t->why : AMI_WHY_TEAM;
@@ -391,6 +417,7 @@ static void team_destroy(struct ami_team *t)
 	struct ami_dev *dev = t->dev;
 
 	ami_lock(dev);
+	team_count(t);
 	if (t->team)
 		angara_team_destroy(t->team);
 	t->team = NULL;

@@ -35,7 +35,7 @@ static size_t least(size_t a, size_t b)
 
 static char *stage_part(const struct ami_team *t, u32 part)
 {
-	return t->stage + (AMI_PARTS + part) * AMI_PART_BYTES;
+	return t->stage + (AMI_PARTS + part) * ami.set.part;
 }
 
 static u64 stage_off(const struct ami_team *t, const char *at)
@@ -157,16 +157,16 @@ static int step_bcast(struct ami_work *w)
 	bool source = w->k.c->rank == w->k.root;
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		size_t len = least(w->len - w->done, ami.set.part);
 		char *buf = w->out.base + w->done, *at;
 		int ret;
 
-		if (t->turning || len > AMI_PART_BYTES - t->used) {
+		if (t->turning || len > ami.set.part - t->used) {
 			ret = bcast_turn(w);
 			if (ret <= 0)
 				return ret;
 		}
-		at = t->stage + t->part * AMI_PART_BYTES + t->used;
+		at = t->stage + t->part * ami.set.part + t->used;
 		ret = source ? bcast_send(w, buf, at, len) :
 			       bcast_receive(w, buf, at, len);
 		if (ret <= 0)
@@ -193,7 +193,7 @@ static int step_bcast_software(struct ami_work *w)
 	char *at = stage_part(t, 0);
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		size_t len = least(w->len - w->done, ami.set.part);
 		char *buf = w->out.base + w->done;
 		int ret;
 
@@ -235,7 +235,7 @@ static void make_truths(char *at, size_t len, u32 size)
 
 static u32 turn_of(size_t done)
 {
-	return (u32)(done / AMI_PART_BYTES % AMI_PARTS);
+	return (u32)(done / ami.set.part % AMI_PARTS);
 }
 
 /* Starts the reduction of @count elements at @off of the stage. */
@@ -267,7 +267,7 @@ static int vector_post(struct ami_work *w, struct ami_req *req, u64 off,
 /* Return: 1: a part has been started; 0: there is no room; -errno. */
 static int vector_begin(struct ami_work *w)
 {
-	size_t len = least(w->len - w->posted, AMI_PART_BYTES);
+	size_t len = least(w->len - w->posted, ami.set.part);
 	u32 turn = turn_of(w->posted), size = w->k.rtype.size;
 	char *at = stage_part(w->k.t, turn);
 	int ret;
@@ -286,11 +286,11 @@ static int step_vector(struct ami_work *w)
 	int ret;
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, AMI_PART_BYTES);
+		size_t len = least(w->len - w->done, ami.set.part);
 		u32 turn = turn_of(w->done);
 
 		while (w->posted < w->len &&
-		       w->posted - w->done < AMI_PARTS * AMI_PART_BYTES) {
+		       w->posted - w->done < AMI_PARTS * ami.set.part) {
 			ret = vector_begin(w);
 			if (ret < 0)
 				return ret;
@@ -415,7 +415,7 @@ static int blocks_post(struct ami_work *w, size_t len)
 	struct angara_mr *mine = t->mine;
 	struct ami_req *req = &w->reqs[0];
 	bool here = k->c->rank == k->root;
-	u64 in = stage_off(t, stage_part(t, 0)), out = in + AMI_PART_BYTES;
+	u64 in = stage_off(t, stage_part(t, 0)), out = in + ami.set.part;
 	size_t n = (size_t)k->c->size, *ins = t->sizes, *outs = t->sizes + 2 * n;
 	u32 root = (u32)k->root;
 
@@ -462,7 +462,7 @@ static int step_blocks(struct ami_work *w)
 
 	if (ret <= 0)
 		return ret;
-	w->chunk = AMI_PART_BYTES / (size_t)w->k.c->size / UNIT * UNIT;
+	w->chunk = ami.set.part / (size_t)w->k.c->size / UNIT * UNIT;
 	while (w->done < w->len) {
 		size_t len = least(w->len - w->done, w->chunk);
 

@@ -12,10 +12,14 @@
 
 #define ENV_PREFIX	"ANGARA_MPI_"
 #define ENV_LONGEST	ENV_PREFIX "LONGEST"
+#define ENV_PART	ENV_PREFIX "PART"
+#define ENV_PACKET	ENV_PREFIX "ALLREDUCE_PACKET"
+#define ENV_DIMS	ENV_PREFIX "ALLREDUCE_DIMS"
 #define ENV_STATS	ENV_PREFIX "STATS"
 
 /* A tree is faster for short messages. */
 #define DEFAULT_LONGEST	4096U
+#define MOST_PART	(16U << 20)
 
 static void setting_name(enum ami_coll coll, char name[40])
 {
@@ -115,19 +119,105 @@ static int setting_way(enum ami_coll coll, u32 *way, u32 *algo)
 	return -EINVAL;
 }
 
-static int setting_longest(u64 *longest)
+/* Parses a number, in bytes or with a unit.  Return: 0; -EINVAL. */
+static int bytes_parse(const char *text, u64 *bytes)
 {
-	const char *text = getenv(ENV_LONGEST);
+	u64 unit = 1;
 	char *end;
 
-	*longest = DEFAULT_LONGEST;
+	errno = 0;
+	*bytes = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || errno)
+		return -EINVAL;
+	if (!strcmp(end, "KiB"))
+		unit = 1U << 10;
+	else if (!strcmp(end, "MiB"))
+		unit = 1U << 20;
+	else if (*end)
+		return -EINVAL;
+	if (*bytes > UINT64_MAX / unit)
+		return -EINVAL;
+	*bytes *= unit;
+	return 0;
+}
+
+/*
+ * Reads a number of bytes from @least to @most, a multiple of @step; @bytes has
+ * its default.
+ */
+static int setting_bytes(const char *name, u64 least, u64 most, u64 step,
+			 const char *expected, u64 *bytes)
+{
+	const char *text = getenv(name);
+	u64 value;
+
 	if (!text)
 		return 0;
-	errno = 0;
-	*longest = strtoull(text, &end, 10);
-	if (isdigit((unsigned char)*text) && !*end && !errno)
+	if (bytes_parse(text, &value) || value < least || value > most ||
+	    value % step) {
+		ami_say("invalid %s '%s': expected %s", name, text, expected);
+		return -EINVAL;
+	}
+	*bytes = value;
+	return 0;
+}
+
+static int setting_lengths(struct ami_settings *set)
+{
+	u64 part = AMI_LEAST_PART, packet = 0;
+	int ret;
+
+	set->longest = DEFAULT_LONGEST;
+	ret = setting_bytes(ENV_LONGEST, 0, UINT64_MAX, 1,
+			    "a number of bytes, such as 8192 or 8KiB",
+			    &set->longest);
+	if (!ret)
+		ret = setting_bytes(ENV_PART, AMI_LEAST_PART, MOST_PART,
+				    AMI_LEAST_PART,
+				    "a multiple of 64KiB, up to 16MiB", &part);
+	if (!ret)
+		ret = setting_bytes(ENV_PACKET, 0, MOST_PART, 1,
+				    "bytes up to 16MiB, such as 64KiB, or 0: whole messages",
+				    &packet);
+	set->part = (u32)part;
+	set->packet = (u32)packet;
+	return ret;
+}
+
+/* Return: 0; -EINVAL: not dimensions of so many processes. */
+static int dims_parse(const char *text, struct ami_settings *set)
+{
+	u64 product = 1;
+
+	for (;; text++) {
+		unsigned long size;
+		char *end;
+
+		errno = 0;
+		size = strtoul(text, &end, 10);
+		if (!isdigit((unsigned char)*text) || errno || !size ||
+		    size > (u64)ami.size / product || set->ndims == AMI_MAX_DIMS)
+			return -EINVAL;
+		product *= size;
+		set->dims[set->ndims++] = (u32)size;
+		text = end;
+		if (*text != 'x')
+			break;
+	}
+	set->product = (u32)product;
+	return *text ? -EINVAL : 0;
+}
+
+static int setting_dims(struct ami_settings *set)
+{
+	const char *text = getenv(ENV_DIMS);
+
+	set->ndims = 0;
+	set->product = 0;
+	if (!text || !dims_parse(text, set))
 		return 0;
-	ami_say("invalid " ENV_LONGEST " '%s': expected a number of bytes", text);
+	ami_say("invalid " ENV_DIMS " '%s': expected up to %u sizes, such as 4x2, with a product of at most %d, the number of processes",
+		text, AMI_MAX_DIMS, ami.size);
 	return -EINVAL;
 }
 
@@ -150,9 +240,11 @@ static int setting_stats(u32 *stats)
  */
 int ami_settings_read(struct ami_settings *set)
 {
-	int ret = setting_longest(&set->longest);
+	int ret = setting_lengths(set);
 	u32 i;
 
+	if (!ret)
+		ret = setting_dims(set);
 	if (!ret)
 		ret = setting_stats(&set->stats);
 	for (i = 0; i < AMI_CHOSEN && !ret; i++)

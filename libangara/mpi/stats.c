@@ -70,6 +70,23 @@ u64 ami_now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
+/* Counts an allreduce around rings. */
+static void count_rings(const struct ami_call *k)
+{
+	enum ami_rings kind = AMI_RING;
+
+	if (k->algo == ANGARA_ALGO_RING2D)
+		kind = (u32)k->c->size == ami.set.product ? AMI_RING_SET :
+							    AMI_RING_SQUARE;
+	ang_fetch_add(&ami.rings[kind], 1);
+}
+
+static bool is_around(const struct ami_call *k)
+{
+	return k->coll == AMI_ALLREDUCE && k->way == AMI_SOFTWARE &&
+	       (k->algo == ANGARA_ALGO_RING || k->algo == ANGARA_ALGO_RING2D);
+}
+
 /** ami_count_call() - count a completed call */
 void ami_count_call(const struct ami_call *k)
 {
@@ -80,6 +97,8 @@ void ami_count_call(const struct ami_call *k)
 	ang_fetch_add(&n->ns, ami_now_ns() - k->since);
 	if (k->way == AMI_NATIVE)
 		ang_fetch_add(&ami.passed[k->coll][k->form][k->why], 1);
+	if (is_around(k))
+		count_rings(k);
 }
 
 static const char *name_of(enum ami_coll coll, enum ami_form form, char text[32])
@@ -113,12 +132,37 @@ static void print_reasons(enum ami_coll coll, enum ami_form form,
 				(unsigned long long)passed[k], reasons[k]);
 }
 
+/* Allreduces around rings, with the settings that they have used. */
+static void print_rings(const u64 rings[AMI_RINGS])
+{
+	static const char *const kinds[AMI_RINGS] = {
+		[AMI_RING] = "ring", [AMI_RING_SQUARE] = "ring2d of two dimensions",
+		[AMI_RING_SET] = "ring2d of ",
+	};
+	u32 i, d;
+
+	for (i = 0; i < AMI_RINGS; i++) {
+		if (!rings[i])
+			continue;
+		fprintf(stderr, "libangara-mpi: allreduce by %s", kinds[i]);
+		for (d = 0; i == AMI_RING_SET && d < ami.set.ndims; d++)
+			fprintf(stderr, "%s%u", d ? "x" : "", ami.set.dims[d]);
+		fprintf(stderr, ": %llu calls, parts of %u bytes, ",
+			(unsigned long long)rings[i], ami.set.part);
+		if (ami.set.packet)
+			fprintf(stderr, "packets of %u bytes\n", ami.set.packet);
+		else
+			fprintf(stderr, "whole messages\n");
+	}
+}
+
 /** ami_stats_print() - print the sums over all processes, at rank 0 */
 void ami_stats_print(void)
 {
 	static struct ami_count all[AMI_COLLS][AMI_FORMS][AMI_WAYS];
 	static u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
 	struct ami_count numbered;
+	u64 rings[AMI_RINGS], messages;
 	u32 i, f, k;
 
 	PMPI_Reduce(ami.count, all, sizeof(all) / sizeof(u64), MPI_UINT64_T,
@@ -127,6 +171,8 @@ void ami_stats_print(void)
 		    MPI_UINT64_T, MPI_SUM, 0, ami.world);
 	PMPI_Reduce(&ami.numbered, &numbered, sizeof(numbered) / sizeof(u64),
 		    MPI_UINT64_T, MPI_SUM, 0, ami.world);
+	PMPI_Reduce(ami.rings, rings, AMI_RINGS, MPI_UINT64_T, MPI_SUM, 0, ami.world);
+	PMPI_Reduce(&ami.messages, &messages, 1, MPI_UINT64_T, MPI_SUM, 0, ami.world);
 	if (ami.rank)
 		return;
 	fprintf(stderr, "libangara-mpi: %-25s %-9s %10s %14s %12s\n",
@@ -139,6 +185,10 @@ void ami_stats_print(void)
 	for (i = 0; i < AMI_COLLS; i++)
 		for (f = 0; f < AMI_FORMS; f++)
 			print_reasons(i, f, passed[i][f]);
+	print_rings(rings);
+	if (messages)
+		fprintf(stderr, "libangara-mpi: messages of software: %llu\n",
+			(unsigned long long)messages);
 	if (numbered.calls)
 		fprintf(stderr,
 			"libangara-mpi: numbers by levels: %llu communicators, %.1f us each\n",

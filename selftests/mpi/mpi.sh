@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Common functions of tests of MPI programs: environment, implementations of
-# collectives, results. Needs selftests/tap.sh.
+# collectives, results, statistics. Needs selftests/tap.sh, and OUT, where programs are.
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # A long message arrives only if its sender makes progress, also while it waits
@@ -52,4 +52,31 @@ good()
 		return
 	cat "$TAP_TMP/said"
 	return 1
+}
+
+# mpi N PROGRAM [ARG]...: runs a program of selftests/mpi with N processes and
+# statistics
+mpi()
+{
+	local n=$1 program=$2
+
+	shift 2
+	env ANGARA_MPI_STATS=1 timeout 600 "$OUT/bin/angara-mpirun" --oversubscribe \
+		-n "$n" "$OUT/tests/mpi-openmpi/$program" "$@"
+}
+
+# counted COLLECTIVE WAY CALLS: do the statistics of the last program have this
+# line?
+counted()
+{
+	grep "^libangara-mpi: $1  *$2 " "$TAP_TMP/said"
+	[ "$(sed -n "s/^libangara-mpi: $1  *$2  *\([0-9]*\) .*/\1/p" \
+		"$TAP_TMP/said")" = "$3" ]
+}
+
+# passed COLLECTIVE REASON: do they say that such calls passed through, for this
+# reason?
+passed()
+{
+	grep "^libangara-mpi: passed through: $1, [0-9]* calls: $2\$" "$TAP_TMP/said"
 }
