@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "ami.h"
@@ -395,14 +396,16 @@ static void *helper_run(void *arg)
 /** ami_pending_add() - count a started request */
 void ami_pending_add(void)
 {
+	int ret;
+
 	pthread_mutex_lock(&helper.lock);
 	ang_fetch_add(&pending, 1);
 	if (!helper.runs) {
-		helper.runs = !pthread_create(&helper.thread, NULL, helper_run,
-					      NULL);
-		if (!helper.runs)
-			ami_say("rank %d: no thread for non-blocking collectives: they advance in calls that wait for them only",
-				ami.rank);
+		ret = pthread_create(&helper.thread, NULL, helper_run, NULL);
+		helper.runs = !ret;
+		if (ret)
+			ami_say("rank %d: cannot create a thread (%s): non-blocking collectives make progress only while the program waits for them",
+				ami.rank, strerror(ret));
 	}
 	if (ang_load_acquire(&pending) == 1)
 		pthread_cond_signal(&helper.wake);

@@ -306,6 +306,8 @@ by_openmpi()
 			good 4 ways $way mpi 4 errors request
 		check "a persistent one that cannot start: $way" \
 			good 4 ways $way mpi 4 errors start
+		check "several that fail at once, and a handler that frees: $way" \
+			good 3 ways $way mpi 3 errors together
 		check "freed while its error handler runs: $way" \
 			good 3 ways $way mpi 3 errors free
 	done

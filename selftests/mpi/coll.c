@@ -24,181 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reductions.h"
 #include "world.h"
 
-#define MAX_COUNT	40000
-#define MAX_BYTES	(MAX_COUNT * 16 + 64)
-#define GUARD		0x5A
 #define BIG		(1 << 20)	/* a message that waits for its receiver */
 
-static int bad;
 static int alike;	/* the members of a call have equal datatypes */
 static int near;	/* all processes are on one machine, with one clock */
-static unsigned char *mine, *got, *want;
-
-static void check(int good, const char *what, const char *where, int n)
-{
-	if (good || bad > 20)
-		return;
-	printf("# rank %d: %s, %s, %d\n", rank, what, where, n);
-	bad++;
-}
-
-/*
- * Functions that set element @i to a small whole number, so that sums and
- * products of floats are exact.
- */
-#define SETTER(name, type)						\
-	static void set_##name(void *buf, int i, int v)			\
-	{								\
-		((type *)buf)[i] = (type)v;				\
-	}
-SETTER(char, signed char)
-SETTER(short, short)
-SETTER(int, int)
-SETTER(unsigned, unsigned int)
-SETTER(long, long)
-SETTER(ulong, unsigned long)
-SETTER(float, float)
-SETTER(double, double)
-SETTER(ldouble, long double)
-
-#define PAIR_SETTER(name, type)						\
-	static void set_##name(void *buf, int i, int v)			\
-	{								\
-		struct { type v; int at; } *p = buf;			\
-									\
-		p[i].v = (type)v;					\
-		p[i].at = rank * 3 + i;					\
-	}
-PAIR_SETTER(2int, int)
-PAIR_SETTER(float_int, float)
-PAIR_SETTER(double_int, double)
-PAIR_SETTER(long_int, long)
-
-static void set_complex(void *buf, int i, int v)
-{
-	((double *)buf)[2 * i] = v;
-	((double *)buf)[2 * i + 1] = -v - i;
-}
-
-enum kind { WHOLE, REAL, COMPLEX, PAIR };
-
-static const struct type {
-	const char *name;
-	MPI_Datatype type;
-	enum kind kind;
-	size_t bytes;
-	void (*set)(void *buf, int i, int v);
-} types[] = {
-	{ "char", MPI_SIGNED_CHAR, WHOLE, 1, set_char },
-	{ "short", MPI_SHORT, WHOLE, 2, set_short },
-	{ "int", MPI_INT, WHOLE, 4, set_int },
-	{ "unsigned", MPI_UNSIGNED, WHOLE, 4, set_unsigned },
-	{ "long", MPI_LONG, WHOLE, 8, set_long },
-	{ "uint64_t", MPI_UINT64_T, WHOLE, 8, set_ulong },
-	{ "float", MPI_FLOAT, REAL, 4, set_float },
-	{ "double", MPI_DOUBLE, REAL, 8, set_double },
-	{ "long double", MPI_LONG_DOUBLE, REAL, 16, set_ldouble },
-	{ "double complex", MPI_C_DOUBLE_COMPLEX, COMPLEX, 16, set_complex },
-	{ "2int", MPI_2INT, PAIR, 8, set_2int },
-	{ "float_int", MPI_FLOAT_INT, PAIR, 8, set_float_int },
-	{ "double_int", MPI_DOUBLE_INT, PAIR, 16, set_double_int },
-	{ "long_int", MPI_LONG_INT, PAIR, 16, set_long_int },
-};
-#define TYPES	((int)(sizeof(types) / sizeof(*types)))
-
-/* Kinds of types that have an operation, as bits. */
-#define B(kind)	(1 << (kind))
-static const struct op {
-	const char *name;
-	MPI_Op op;
-	int kinds;
-} ops[] = {
-	{ "sum", MPI_SUM, B(WHOLE) | B(REAL) | B(COMPLEX) },
-	{ "prod", MPI_PROD, B(WHOLE) | B(REAL) | B(COMPLEX) },
-	{ "min", MPI_MIN, B(WHOLE) | B(REAL) },
-	{ "max", MPI_MAX, B(WHOLE) | B(REAL) },
-	{ "band", MPI_BAND, B(WHOLE) },
-	{ "bor", MPI_BOR, B(WHOLE) },
-	{ "bxor", MPI_BXOR, B(WHOLE) },
-	{ "land", MPI_LAND, B(WHOLE) },
-	{ "lor", MPI_LOR, B(WHOLE) },
-	{ "lxor", MPI_LXOR, B(WHOLE) },
-	{ "minloc", MPI_MINLOC, B(PAIR) },
-	{ "maxloc", MPI_MAXLOC, B(PAIR) },
-};
-#define OPS	((int)(sizeof(ops) / sizeof(*ops)))
-
-static int value(const struct op *op, int i, int salt)
-{
-	int v = (rank * 7 + i * 5 + salt * 3) % 11 - 5;
-
-	/* A product of values stays small; logical operations need zeros. */
-	if (op->op == MPI_PROD)
-		return v < 0 ? -1 : 1;
-	return op->op == MPI_LAND || op->op == MPI_LOR ? v > 4 - salt % 10 : v;
-}
-
-static void fill(const struct type *t, const struct op *op, int count, int salt)
-{
-	int i;
-
-	memset(mine, 0, (size_t)count * t->bytes);
-	for (i = 0; i < count; i++)
-		t->set(mine, i, value(op, i, salt));
-}
-
-/* Initializes both results: with the contribution in place, or else zero. */
-static void prepare(const struct type *t, int count, int in_place)
-{
-	size_t len = (size_t)count * t->bytes;
-
-	memset(got, GUARD, len + 64);
-	if (!in_place)
-		memset(got, 0, len);
-	else
-		memcpy(got, mine, len);
-	memcpy(want, got, len + 64);
-}
-
-static void same(const struct type *t, const struct op *op, const char *what,
-		 int c, int count)
-{
-	char text[96];
-
-	snprintf(text, sizeof(text), "%s of %s, %s", what, t->name, op->name);
-	check(!memcmp(got, want, (size_t)count * t->bytes + 64), text,
-	      comm_names[c], count);
-}
-
-static void allreduce(int c, const struct type *t, const struct op *op, int count,
-		      int in_place)
-{
-	const void *in = in_place ? MPI_IN_PLACE : mine;
-
-	fill(t, op, count, c + count);
-	prepare(t, count, in_place);
-	MPI_Allreduce(in, got, count, t->type, op->op, comms[c]);
-	PMPI_Allreduce(in, want, count, t->type, op->op, comms[c]);
-	same(t, op, in_place ? "allreduce in place" : "allreduce", c, count);
-}
-
-static void reduce(int c, const struct type *t, const struct op *op, int count,
-		   int in_place, int root)
-{
-	const void *in;
-	int here;
-
-	MPI_Comm_rank(comms[c], &here);
-	in_place = in_place && here == root;
-	in = in_place ? MPI_IN_PLACE : mine;
-	fill(t, op, count, c + count);
-	prepare(t, count, in_place);
-	MPI_Reduce(in, got, count, t->type, op->op, root, comms[c]);
-	PMPI_Reduce(in, want, count, t->type, op->op, root, comms[c]);
-	same(t, op, in_place ? "reduce in place" : "reduce", c, count);
-}
 
 /* Layouts of the same signature, @count ints. */
 #define LAYOUTS	5
@@ -415,29 +247,6 @@ static void find_near(void)
 	MPI_Comm_free(&here);
 }
 
-static const int counts[] = { 0, 1, 2, 7, 64, 1000, 16384, 16390, MAX_COUNT };
-#define COUNTS	((int)(sizeof(counts) / sizeof(*counts)))
-
-/* Every datatype with every operation, on one communicator, in some lengths. */
-static void each_reduction(int c)
-{
-	int n, t, o, i;
-
-	MPI_Comm_size(comms[c], &n);
-	for (t = 0; t < TYPES; t++)
-		for (o = 0; o < OPS; o++) {
-			if (!(ops[o].kinds & B(types[t].kind)))
-				continue;
-			for (i = 0; i < 2; i++) {
-				int count = counts[(t + o + 4 * i) % COUNTS];
-
-				allreduce(c, &types[t], &ops[o], count, i);
-				reduce(c, &types[t], &ops[o], count, i,
-				       (t + o) % n);
-			}
-		}
-}
-
 /* Every length, root and layout, on one communicator. */
 static void each_length(int c)
 {
@@ -463,6 +272,7 @@ static void each(void)
 		if (comms[c] == MPI_COMM_NULL)
 			continue;
 		each_reduction(c);
+		each_scattering(c);
 		each_length(c);
 		user_op(c);
 		pending(c);
@@ -517,6 +327,10 @@ static void random_step(unsigned long *state)
 		break;
 	case 10: case 11: case 12:
 		bcast_short(c, (int)(len % 100));
+		break;
+	case 13:
+		scattered(c, (enum scattering)(len / 2 % SCATTERINGS), t, op, count / 16,
+			  (int)len % 2);
 		break;
 	default:
 		allreduce(c, t, op, count, (int)len % 2);
@@ -617,9 +431,7 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, strcmp(mode, "threads") ?
 			MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
 	comms_make();
-	mine = malloc(MAX_BYTES);
-	got = malloc(MAX_BYTES);
-	want = malloc(MAX_BYTES);
+	reductions_open();
 	MPI_Comm_get_parent(&parent);
 	find_near();
 	alike = !strcmp(mode, "alike");
@@ -643,8 +455,6 @@ int main(int argc, char **argv)
 	if (!rank && !all && parent == MPI_COMM_NULL)
 		printf("%d processes: good\n", size);
 	MPI_Finalize();
-	free(mine);
-	free(got);
-	free(want);
+	reductions_close();
 	return all != 0;
 }

@@ -5,6 +5,8 @@
  * 	mpirun -n N errors pack		it cannot pack its elements
  * 	mpirun -n N errors request	likewise, and the members wait for requests
  * 	mpirun -n N errors start	it cannot start a persistent collective
+ * 	mpirun -n N errors together	several requests fail at once, and the error
+ * 					handler of the first frees the communicator
  * 	mpirun -n N errors free		a thread frees the communicator while its error
  * 					handler runs in another
  *
@@ -185,6 +187,58 @@ static void start(void)
 	MPI_Type_free(&type);
 }
 
+#define TOGETHER	4
+
+/*
+ * The handler of the first failed operation frees the communicator.  That ends
+ * the other operations, which call the handler, too, as long as it exists.
+ */
+static void handle_and_free(MPI_Comm *comm, int *class, ...)
+{
+	MPI_Comm mine = *comm;
+	int n = 0;
+
+	(void)class;
+	MPI_Comm_size(*comm, &n);
+	check(n == size, "communicator of an error handler", n);
+	if (handled++)
+		return;
+	MPI_Comm_free(&mine);
+	check(handled == TOGETHER, "operations that had ended before", handled);
+}
+
+static void together(void)
+{
+	char *buf = calloc(BIG, 3);
+	MPI_Status statuses[TOGETHER];
+	MPI_Errhandler handler;
+	MPI_Request r[TOGETHER];
+	MPI_Datatype type;
+	MPI_Comm comm;
+	int ret, i;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	begin(comm, &type);
+	MPI_Comm_create_errhandler(handle_and_free, &handler);
+	MPI_Comm_set_errhandler(comm, handler);
+	MPI_Errhandler_free(&handler);
+	starve();
+	MPI_Ibcast(buf, 1, type, 0, comm, &r[0]);
+	feed();
+	for (i = 1; i < TOGETHER; i++)
+		MPI_Ibarrier(comm, &r[i]);
+	ret = MPI_Waitall(TOGETHER, r, statuses);
+	check(ret == MPI_ERR_IN_STATUS, "waitall", ret);
+	for (i = 0; i < TOGETHER; i++) {
+		check(statuses[i].MPI_ERROR != MPI_SUCCESS, "a request of a lost team", i);
+		check(r[i] == MPI_REQUEST_NULL, "a request is left", i);
+	}
+	check(handled == TOGETHER, "calls of the error handler", handled);
+	go_on();
+	MPI_Type_free(&type);
+	free(buf);
+}
+
 static int entered, freed;	/* accessed atomically */
 
 static void handle_slowly(MPI_Comm *comm, int *class, ...)
@@ -272,6 +326,8 @@ int main(int argc, char **argv)
 		request();
 	else if (!strcmp(mode, "start"))
 		start();
+	else if (!strcmp(mode, "together"))
+		together();
 	else if (!strcmp(mode, "free"))
 		free_in_thread();
 	else if (!strcmp(mode, "abort") || !strcmp(mode, "death"))
