@@ -10,7 +10,7 @@ mutate()
 	FROM=$2 TO=$3 perl -0777 -ne '
 		my ($from, $to) = ("$ENV{FROM}\n", "$ENV{TO}\n");
 		my $count = () = /^\Q$from\E/mg;
-		die "stands there $count times\n" if $count != 1;
+		die "the text occurs $count times, not once: $from" if $count != 1;
 		s/^\Q$from\E/$to/m;
 		print;' "$1"
 }
@@ -52,30 +52,59 @@ found()
 	done
 }
 
-# block N: prints the lines of file descriptor N up to the next "--".
-block()
+# stray LIST: stops the test, since the list is not as `faults` expects it.
+stray()
 {
-	local line text=
-
-	while IFS= read -r line <&"$1" && [ "$line" != -- ]; do
-		text+=${text:+$'\n'}$line
-	done
-	printf '%s' "$text"
+	echo "Bail out! $1: no \"--\" behind a text of '$first': '$name'"
+	exit 1
 }
 
-# faults LIST COMMAND: runs COMMAND for each fault of LIST, which begins with a
-# comment and an empty line. Its arguments: the fault's first line, the expected
-# report, the text in the file, and the replacement.
+# block N: sets `text` to the lines of file descriptor N up to the next "--".
+block()
+{
+	local line
+
+	text=
+	while IFS= read -r line <&"$1"; do
+		[ "$line" != -- ] || return 0
+		text+=${text:+$'\n'}$line
+	done
+	return 1
+}
+
+# faults LIST COMMAND: runs COMMAND for each fault of LIST. A fault is
+#
+#   FIELD...             words; the head of the list says which
+#   NAME                 what is wrong
+#   report: REGEXP       optional: the report to expect
+#   TEXT                 lines of the source file, which must occur once
+#   --
+#   REPLACEMENT
+#   --
+#
+# Empty lines and comments may stand between faults. Arguments of COMMAND: the line
+# of fields, the name, the text, the replacement, the expected report.
 faults()
 {
-	local first report from to
+	local first name report from to text
 
-	exec 5< <(sed '/^#/d; 1,/^$/{/^$/d}' "$1")
+	exec 5<"$1"
 	while IFS= read -r first <&5; do
-		IFS= read -r report <&5
-		from=$(block 5)
-		to=$(block 5)
-		"$2" "$first" "$report" "$from" "$to"
+		case $first in
+		'' | '#'*) continue ;;
+		esac
+		IFS= read -r name <&5
+		block 5 || stray "$1"
+		report=
+		if [[ $text == 'report: '* ]]; then
+			report=${text%%$'\n'*}
+			report=${report#report: }
+			text=${text#*$'\n'}
+		fi
+		from=$text
+		block 5 || stray "$1"
+		to=$text
+		"$2" "$first" "$name" "$from" "$to" "$report"
 	done
 	exec 5<&-
 }

@@ -40,13 +40,13 @@ passes()
 	! grep -q '^not ok' "$TAP_TMP/gate"
 }
 
-# finds KERNEL PROGRAM FILE REPORT FROM TO
+# finds KERNEL PROGRAM FILE FROM TO REPORT
 finds()
 {
-	local kernel=$1 program=$2 file=$3 report=$4 status=0
+	local kernel=$1 program=$2 file=$3 report=$6 status=0
 
 	tools/mirror "$COPY/$kernel"
-	mutate "$file" "$5" "$6" >"$TAP_TMP/fault" || return
+	mutate "$file" "$4" "$5" >"$TAP_TMP/fault" || return
 	cp "$TAP_TMP/fault" "$COPY/$kernel/$file"
 	tools/vm/chroot make -s -j"$(nproc)" -C "/angara/build/debug/$kernel" \
 		"M=/angara/$COPY/$kernel" modules || return
@@ -57,32 +57,28 @@ finds()
 	return "$status"
 }
 
-# try FIRST REPORT FROM TO
+# try FIRST NAME FROM TO REPORT
 try()
 {
-	local kernel program file name
+	local kernel program file
 
-	read -r kernel program file name <<<"$1"
-	[[ $name =~ ${FAULT:-} ]] || return 0
-	echo "==> kernel $kernel: $name" >&2
-	check "kernel $kernel: $name" finds "$kernel" "$program" "$file" \
-		"${@:2}"
+	read -r kernel program file <<<"$1"
+	[[ $2 =~ ${FAULT:-} ]] || return 0
+	echo "==> kernel $kernel: $2" >&2
+	check "kernel $kernel: $2" finds "$kernel" "$program" "$file" "${@:3}"
 }
 
-# programs KERNEL: programs of the selected faults.
-programs()
+# program FIRST NAME: prints the program of a selected fault of $kernel.
+program()
 {
-	awk -v kernel="$1" -v want="${FAULT:-}" '
-		$1 == kernel && $3 ~ /^driver\// {
-			name = $0
-			sub(/^([^ ]+ ){3}/, "", name)
-			if (name ~ want)
-				print $2
-		}' "$LIST" | sort -u
+	local of program
+
+	read -r of program _ <<<"$1"
+	[ "$of" != "$kernel" ] || ! [[ $2 =~ ${FAULT:-} ]] || echo "$program"
 }
 
 for kernel in debug kcsan; do
-	mapfile -t names < <(programs "$kernel")
+	mapfile -t names < <(faults "$LIST" program | sort -u)
 	[ ${#names[@]} -gt 0 ] || continue
 	echo "==> kernel $kernel: no fault, ${names[*]}" >&2
 	check "kernel $kernel: no fault, no report" passes "$kernel" "${names[@]}"

@@ -15,34 +15,33 @@ stands()
 	! cmp "$1" "$TAP_TMP/fault"
 }
 
-# driver FIRST REPORT FROM TO: checks one fault of $list
+# driver FIRST NAME FROM TO: checks one fault of $list
 driver()
 {
-	local file name
+	local file
 
-	read -r _ _ file name <<<"$1"
-	check "${list#selftests/}: $name" stands "$file" "$3" "$4"
+	read -r _ _ file <<<"$1"
+	check "${list#selftests/}: $2" stands "$file" "$3" "$4"
 }
 
-# model LIST: each text is one line, or lines up to "end".
+# model FIRST NAME FROM TO
 model()
 {
-	local first file name from to
+	check "${list#selftests/}: $2" stands "driver/model/${1##* }" "$3" "$4"
+}
 
-	exec 5< <(sed '/^#/d; /^$/d' "$1")
-	while IFS= read -r first <&5; do
-		read -r _ file name <<<"$first"
-		IFS= read -r from <&5
-		IFS= read -r to <&5
-		IFS= read -r _ <&5
-		check "${1#selftests/}: $name" stands "driver/model/$file" \
-			"$from" "$to"
-	done
-	exec 5<&-
+# simulator FIRST NAME FROM TO
+simulator()
+{
+	check "${list#selftests/}: $2" stands "tools/sim/$1" "$3" "$4"
 }
 
 for list in selftests/{debug,kernels,kfuzz}/faults.txt; do
 	faults "$list" driver
 done
-model selftests/fuzz/mutants.txt
+list=selftests/fuzz/mutants.txt
+faults "$list" model
+for list in selftests/sim/*mutants.txt; do
+	faults "$list" simulator
+done
 plan

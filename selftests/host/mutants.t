@@ -62,6 +62,15 @@ finds()
 	reports "$dir/program" ${ARGS[$program]} >"$dir/out" 2>&1
 }
 
+# fault FIRST NAME FROM TO: tests one fault of a list
+fault()
+{
+	local program file
+
+	read -r program file <<<"$1"
+	seek "found: $2" finds "$program" "$file" "$3" "$4"
+}
+
 check 'the tests build' variant tests selftests/model
 # The programs pass without a fault, so a failure is due to the fault.
 for program in "${!ARGS[@]}"; do
@@ -69,14 +78,8 @@ for program in "${!ARGS[@]}"; do
 	check "without a fault $program passes" \
 		limited "$O/tests/$program" ${ARGS[$program]}
 done
-while IFS= read -r line; do
-	case $line in
-	'#'* | '' | end) continue ;;
-	esac
-	read -r program file name <<<"$line"
-	IFS= read -r from
-	IFS= read -r to
-	seek "found: $name" finds "$program" "$file" "$from" "$to"
-done < <(cat "${LISTS[@]}")
+for list in "${LISTS[@]}"; do
+	faults "$list" fault
+done
 found
 plan

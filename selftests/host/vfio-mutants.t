@@ -71,32 +71,20 @@ finds()
 	rm -rf "$dir"
 }
 
-# Prints text up to a line "end", or a single line.
-rest()
+# fault FIRST NAME FROM TO: tests one fault of the list
+fault()
 {
-	local line text=
+	local file=${1%% *} one=${1#* }
 
-	while IFS= read -r line && [ "$line" != end ]; do
-		text+=${text:+$'\n'}$line
-	done
-	printf '%s' "$text"
+	seek "found: $file: $2" finds "$TAP_TMP/try${#TRIED[@]}" "$file" "$one" \
+		"$3" "$4"
 }
 
 check 'server and client build' base
 while read -r one; do
 	check "without a fault: $one" passes "$B/bin/angara-vfio" \
 		"$TAP_TMP/sound" "$one"
-done < <(sed -n 's/^[a-z]*\.c | \(.*\) | .*/\1/p' "$LIST" | sort -u)
-while IFS= read -r line; do
-	case $line in
-	'#'* | '') continue ;;
-	esac
-	IFS='|' read -r file one name <<<"$line"
-	one=${one# }
-	IFS= read -r from
-	to=$(rest)
-	seek "found: ${file% }: ${name# }" finds "$TAP_TMP/try${#TRIED[@]}" \
-		"${file% }" "${one% }" "$from" "$to"
-done <"$LIST"
+done < <(sed -n 's/^[a-z]*\.c \([a-z]*: .*\)/\1/p' "$LIST" | sort -u)
+faults "$LIST" fault
 found
 plan

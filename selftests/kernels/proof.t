@@ -39,18 +39,18 @@ put()
 		cp "$TAP_TMP/fault" "$COPY/$1/$2"
 }
 
-# try FIRST REPORT FROM TO
+# try FIRST NAME FROM TO REPORT
 try()
 {
-	local kind since file name kernel
+	local kind since file name=$2 kernel
 
-	read -r kind since file name <<<"$1"
+	read -r kind since file <<<"$1"
 	echo "==> $kind: $name" >&2
 	for kernel in "${names[@]}"; do
 		check "$name: made, $kernel" put "$kernel" "$file" "$3" "$4"
 		if dpkg --compare-versions "$kernel" ge "$since"; then
 			check "$name: $kind finds it, $kernel" \
-				finds "$kind" "$kernel" "$file" "$2"
+				finds "$kind" "$kernel" "$file" "$5"
 		else
 			check "$name: not to be found, $kernel" \
 				builds "$kind" "$kernel" "$file"
@@ -65,7 +65,7 @@ for kernel in "${names[@]}"; do
 	tools/mirror "$PWD/$COPY/$kernel"
 	while read -r file; do
 		check "no fault: $file, $kernel" builds sparse "$kernel" "$file"
-	done < <(awk '/ driver\/[a-z_\/]*\.c / { print $3 }' "$LIST" | sort -u)
+	done < <(awk '/ driver\/[a-z_\/]*\.c$/ { print $3 }' "$LIST" | sort -u)
 done
 faults "$LIST" try
 plan

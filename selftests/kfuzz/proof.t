@@ -38,11 +38,11 @@ passes()
 	return "$status"
 }
 
-# finds SEED RUNS FILE REPORT FROM TO
+# finds SEED RUNS FILE FROM TO REPORT
 finds()
 {
 	tools/mirror "$COPY"
-	mutate "$3" "$5" "$6" >"$TAP_TMP/fault" || return
+	mutate "$3" "$4" "$5" >"$TAP_TMP/fault" || return
 	cp "$TAP_TMP/fault" "$COPY/$3"
 	build_copy || return
 	if fuzz "$1" "$2"; then
@@ -51,20 +51,20 @@ finds()
 		return 1
 	fi
 	grep -E 'kfuzz: found|run: ' "$TAP_TMP/said"
-	grep -qE "$4" "$TAP_TMP/said" && return
+	grep -qE "$6" "$TAP_TMP/said" && return
 	tail -n 40 "$TAP_TMP/said"
 	return 1
 }
 
-# try FIRST REPORT FROM TO
+# try FIRST NAME FROM TO REPORT
 try()
 {
-	local seed runs file name
+	local seed runs file
 
-	read -r seed runs file name <<<"$1"
-	[[ $name =~ ${FAULT:-} ]] || return 0
-	echo "==> $name" >&2
-	check "found: $name" finds "$seed" "$runs" "$file" "${@:2}"
+	read -r seed runs file <<<"$1"
+	[[ $2 =~ ${FAULT:-} ]] || return 0
+	echo "==> $2" >&2
+	check "found: $2" finds "$seed" "$runs" "$file" "${@:3}"
 }
 
 [ -n "${FAULT:-}" ] || check 'no fault, nothing found' passes

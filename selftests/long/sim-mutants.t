@@ -41,30 +41,23 @@ found()
 	! survives "$@"
 }
 
-check 'the simulator builds' make -s -C tools/sim "O=$O" all
-# all TEST LIST
+# fault FILE NAME FROM TO: tests one fault of a list with $test
+fault()
+{
+	check "found: $2" found "$test" "$1" "$3" "$4"
+}
+
+# all TEST LIST: tests all faults of the list.
 all()
 {
-	local line file from to end
+	local test=$1
 
 	check "without a fault it passes: $1" survives "$1" run.c \
 		'	free(hands);' '	free(hands);'
-	while IFS= read -r line; do
-		case $line in
-		'' | '#'*) continue ;;
-		esac
-		file=${line%% *}
-		IFS= read -r from
-		IFS= read -r to
-		IFS= read -r end
-		if [ "$end" != end ]; then
-			echo "Bail out! $2: no end behind '$line'"
-			exit 1
-		fi
-		check "found: ${line#* }" found "$1" "$file" "$from" "$to"
-	done <"$2"
+	faults "$2" fault
 }
 
+check 'the simulator builds' make -s -C tools/sim "O=$O" all
 all sim.t selftests/sim/mutants.txt
 all sim-gather.t selftests/sim/gather-mutants.txt
 all sim-flits.t selftests/sim/flit-mutants.txt
