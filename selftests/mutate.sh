@@ -72,7 +72,8 @@ block()
 	return 1
 }
 
-# faults LIST COMMAND: runs COMMAND for each fault of LIST. A fault is
+# faults LIST COMMAND [N]: runs COMMAND for each fault of LIST, or for every Nth
+# one unless LONG is set. A fault is
 #
 #   FIELD...             words; the head of the list says which
 #   NAME                 what is wrong
@@ -86,8 +87,9 @@ block()
 # of fields, the name, the text, the replacement, the expected report.
 faults()
 {
-	local first name report from to text
+	local first name report from to text number=0 every=${3:-1}
 
+	! long_form || every=1
 	exec 5<"$1"
 	while IFS= read -r first <&5; do
 		case $first in
@@ -104,7 +106,7 @@ faults()
 		from=$text
 		block 5 || stray "$1"
 		to=$text
-		"$2" "$first" "$name" "$from" "$to" "$report"
+		((number++ % every)) || "$2" "$first" "$name" "$from" "$to" "$report"
 	done
 	exec 5<&-
 }

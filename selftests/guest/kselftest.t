@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The kselftest programs: all of them on one kernel, the most important ones on
-# the others, with a fifth of each sweep unless LONG is set. Each program is a
-# test here, with its own results nested below.
+# the others, with a part of each sweep unless LONG is set. Each program is a test
+# here, with its own results nested below.
 
 set -u
 . selftests/tap.sh
 
 FULL=6.12
 DIR=build/guest-user/selftests
-SHORT=20
-! long_form || SHORT=100
+SCALE=30
+SHORT=10
+if long_form; then
+	SCALE=100
+	SHORT=100
+fi
 
 # suite KERNEL SCALE PROGRAM...: one guest runs all programs one after the
 # other, with SCALE percent of each sweep.
@@ -49,7 +53,7 @@ fi
 
 read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/Makefile)
 
-suite "$FULL" 100 "${programs[@]}" "${scripts[@]}"
+suite "$FULL" "$SCALE" "${programs[@]}" "${scripts[@]}"
 mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/spine.list names programs'

@@ -84,7 +84,7 @@ guest()
 # Settings for the guests below.
 PARTS=selftests/pci/in-guest
 # The test with two servers below always runs the library's test.
-SCALE=30
+SCALE=10
 LIBRARY=()
 if long_form; then
 	SCALE=100

@@ -3,7 +3,7 @@
 #
 # Do the tests of OpenSHMEM find faults? Inserts each fault of
 # selftests/shmem/mutants.txt into a copy of one file of the library. The program that
-# the list names has to fail, or not to end.
+# the list names has to fail, or not to end. Every second fault, all with LONG=1.
 
 set -u
 . selftests/tap.sh
@@ -85,6 +85,6 @@ untouched()
 
 check 'builds' build
 check 'without a fault' untouched
-faults "$LIST" fault
+faults "$LIST" fault 2
 found
 plan
