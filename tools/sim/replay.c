@@ -28,12 +28,15 @@ struct act {
  * @type: ANG_PKT_*
  * @from: node that injected it; tree of a result
  * @seq: number as in the record
+ * @len: bytes of payload: operations of a node that run at the same time have
+ *	packets with the same numbers
  * @index: index of the record
  */
 struct key {
 	u32 type;
 	u32 from;
 	u32 seq;
+	u32 len;
 	u32 index;
 };
 
@@ -47,6 +50,8 @@ struct key {
  * @first: first injection of each node
  * @ejected: ejections, by key
  * @ejections: their number
+ * @answer: answers that adapters injected, by node, number and index
+ * @answers: their number
  * @arrival: record of the arrival of each record's packet, see targets()
  * @reductions: the trace has reductions
  */
@@ -59,6 +64,8 @@ struct replay {
 	u32 *first;
 	struct key *ejected;
 	u32 ejections;
+	struct key *answer;
+	u32 answers;
 	u32 *arrival;
 	bool reductions;
 };
@@ -129,12 +136,15 @@ static int key_compare(const void *a, const void *b)
 		return x->from < y->from ? -1 : 1;
 	if (x->seq != y->seq)
 		return x->seq < y->seq ? -1 : 1;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static bool same_packets(const struct key *a, const struct key *b)
 {
-	return a->type == b->type && a->from == b->from && a->seq == b->seq;
+	return a->type == b->type && a->from == b->from && a->seq == b->seq &&
+	       a->len == b->len;
 }
 
 /* Key of a record's packet; a reduction arrives as its result. */
@@ -144,7 +154,7 @@ static struct key key_of(const struct replay *w, u32 i)
 	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
 
 	return (struct key){
-		.type = type, .seq = r->seq, .index = i,
+		.type = type, .seq = r->seq, .len = r->len, .index = i,
 		.from = type == ANG_PKT_RESULT ? r->tree : r->src,
 	};
 }
@@ -154,15 +164,15 @@ static bool has_target(const struct ang_trace *r)
 	return sim_is_request(r->type) || r->type == ANG_PKT_REDUCE;
 }
 
-/* First ejection whose key is not less than the given key. */
-static u32 ejection(const struct replay *w, const struct key *key)
+/* Index of the first of @n sorted keys that is not less than @key. */
+static u32 key_find(const struct key *list, u32 n, const struct key *key)
 {
-	u32 lo = 0, hi = w->ejections;
+	u32 lo = 0, hi = n;
 
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (key_compare(&w->ejected[mid], key) < 0)
+		if (key_compare(&list[mid], key) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -205,7 +215,7 @@ static void targets(struct replay *w)
 		nth = i && first.type != ANG_PKT_RESULT &&
 		      same_packets(&injection[i - 1], &first) ? nth + 1 : 0;
 		first.index = 0;
-		at = ejection(w, &first) + nth;
+		at = key_find(w->ejected, w->ejections, &first) + nth;
 		w->arrival[injection[i].index] =
 			at < w->ejections &&
 			same_packets(&w->ejected[at], &first) ?
@@ -215,18 +225,44 @@ static void targets(struct replay *w)
 	free(w->ejected);
 }
 
-/* Bytes of the data that answers the atomic operation of record @i. */
+static bool is_answer(const struct ang_trace *r)
+{
+	return r->event == ANG_TR_INJECT &&
+	       (r->type == ANG_PKT_DATA || r->type == ANG_PKT_ACK);
+}
+
+static struct key answer_key(const struct ang_trace *r, u32 i)
+{
+	return (struct key){ .from = r->node, .seq = r->seq, .index = i };
+}
+
+/* Sorts answers by key. */
+static void answers(struct replay *w)
+{
+	u32 i;
+
+	w->answer = sim_zalloc(w->n, sizeof(*w->answer));
+	for (i = 0; i < w->n; i++)
+		if (is_answer(&w->rec[i]))
+			w->answer[w->answers++] = answer_key(&w->rec[i], i);
+	qsort(w->answer, w->answers, sizeof(*w->answer), key_compare);
+}
+
+/*
+ * Bytes of the data that answers the atomic operation of record @i.  A node
+ * answers a request before it serves the next one, so the answer is the first
+ * one with the request's number behind its arrival.
+ */
 static u32 fetched(const struct replay *w, u32 i)
 {
 	const struct ang_trace *to = &w->rec[w->arrival[i]], *r;
+	struct key key = answer_key(to, w->arrival[i]);
+	u32 at = key_find(w->answer, w->answers, &key);
 
-	/* A node answers a request before it serves the next one. */
-	for (r = to + 1; r < w->rec + w->n; r++)
-		if (r->node == to->node && r->event == ANG_TR_INJECT &&
-		    r->seq == to->seq &&
-		    (r->type == ANG_PKT_DATA || r->type == ANG_PKT_ACK))
-			return r->type == ANG_PKT_DATA ? r->len : 0;
-	return 0;
+	if (at == w->answers || !same_packets(&w->answer[at], &key))
+		return 0;
+	r = &w->rec[w->answer[at].index];
+	return r->type == ANG_PKT_DATA ? r->len : 0;
 }
 
 static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
@@ -279,9 +315,11 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 	w->act = sim_zalloc(w->n, sizeof(*w->act));
 	w->first = sim_zalloc(s->topo.routers + 1, sizeof(*w->first));
 	targets(w);
+	answers(w);
 	for (i = 0; i < w->n; i++)
 		if (injected(&w->rec[i]))
 			act_add(w, s, i, gap);
+	free(w->answer);
 	qsort(w->act, w->acts, sizeof(*w->act), by_node);
 	for (i = 0; i < w->acts; i++) {
 		while (node <= w->act[i].node)
