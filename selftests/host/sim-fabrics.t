@@ -7,10 +7,8 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/sim.sh
 
-OUT=$VARIANTS/plain
-SIM=${SIM:-$OUT/bin/angara-sim}
 TOPO=$OUT/bin/angara-topo
 
 # One fabric of each kind, with two-level assemblies, more than four dimensions,
@@ -36,18 +34,6 @@ make_graph()
 	for i in 1 3 6; do
 		echo "n$i:9 s:$i"
 	done
-}
-
-# refused TEXT ARGUMENT...: one line has the error, status 2.
-refused()
-{
-	says "$1" 2 "$SIM" "${@:2}"
-}
-
-# fails TEXT ARGUMENT...: one line has the error, status 1.
-fails()
-{
-	complains "$1" 1 "$SIM" "${@:2}"
 }
 
 # Prints pairs of nodes, evenly chosen, with the first and the last.
@@ -387,12 +373,7 @@ params()
 
 make_graph >"$TAP_TMP/graph"
 ring_of_eight
-[ "$SIM" != "$OUT/bin/angara-sim" ] ||
-	check 'it builds' variant plain libangara tools/topo tools/sim
-if [ ! -x "$SIM" ]; then
-	plan
-	exit
-fi
+sim_builds tools/sim libangara tools/topo
 for fabric in "${KINDS[@]}"; do
 	check "times on idle ${fabric##*/}" idle "$fabric"
 	check "shortest ways on idle ${fabric##*/}" adaptive_idle "$fabric"

@@ -5,28 +5,9 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/sim.sh
 
-OUT=$VARIANTS/plain
-SIM=${SIM:-$OUT/bin/angara-sim}
-
-# refused TEXT ARGUMENT...: one line has the error, status 2.
-refused()
-{
-	says "$1" 2 "$SIM" "${@:2}"
-}
-
-# fails TEXT ARGUMENT...: one line has the error, status 1.
-fails()
-{
-	complains "$1" 1 "$SIM" "${@:2}"
-}
-
-[ "$SIM" != "$OUT/bin/angara-sim" ] || check 'it builds' variant plain tools/sim
-if [ ! -x "$SIM" ]; then
-	plan
-	exit
-fi
+sim_builds tools/sim
 # Go-back-N on one link, by its closed formula: with T the time of a packet, and
 # a loss that costs T and a round trip R, a link carries (1 - p) / (1 + p R / T)
 # of its rate; a single packet takes p / (1 - p) (T + R) longer.

@@ -8,10 +8,8 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/sim.sh
 
-OUT=$VARIANTS/plain
-SIM=${SIM:-$OUT/bin/angara-sim}
 FACTS=selftests/sim/booksim2.csv
 # Maximum accepted load of each network of the table.
 declare -A FULL=([4x4x4,1,64]=0.67 [4x4x4,17,64]=0.77 [4x4x4,1,8]=0.62
@@ -39,11 +37,6 @@ else
 	FABRICS=(torus:4x4x4 mesh:4x4 fattree:4,3 mkns:4x4,m=2)
 	TIME=20us
 fi
-
-refused()
-{
-	says "$1" 2 "$SIM" "${@:2}"
-}
 
 # Simulates a line of the table at the load that arrived there, or at the
 # nominal load if the network did not accept it: equal within 3 % up to 80 % of
@@ -224,7 +217,7 @@ fair()
 		} END { exit bad || n != 1 }'
 }
 
-check 'the simulator builds' variant plain tools/sim
+sim_builds tools/sim
 for fact in $(facts); do
 	check "as BookSim 2 measures: $fact" fact "$fact"
 done

@@ -6,16 +6,7 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
-
-OUT=$VARIANTS/plain
-SIM=${SIM:-$OUT/bin/angara-sim}
-
-# refused TEXT ARGUMENT...: one line has the error, status 2.
-refused()
-{
-	says "$1" 2 "$SIM" "${@:2}"
-}
+. selftests/sim.sh
 
 # Each node receives the bytes of all blocks except its own.
 gather()
@@ -72,11 +63,7 @@ combines()
 		END { exit !right }'
 }
 
-[ "$SIM" != "$OUT/bin/angara-sim" ] || check 'it builds' variant plain tools/sim
-if [ ! -x "$SIM" ]; then
-	plan
-	exit
-fi
+sim_builds tools/sim
 for torus in 4x4x2 5x3; do
 	for algo in trees ring bruck; do
 		check "allgather: $algo on $torus" gather $algo $torus

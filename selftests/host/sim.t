@@ -6,23 +6,7 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
-
-OUT=$VARIANTS/plain
-# If $SIM is set, no program is built: sim-mutants.t sets it to faulty ones.
-SIM=${SIM:-$OUT/bin/angara-sim}
-
-# refused TEXT ARGUMENT...: one line has the error, status 2.
-refused()
-{
-	says "$1" 2 "$SIM" "${@:2}"
-}
-
-# fails TEXT ARGUMENT...: one line has the error, status 1.
-fails()
-{
-	complains "$1" 1 "$SIM" "${@:2}"
-}
+. selftests/sim.sh
 
 # Ratios of a broadcast in the network and by messages: those of the paper's
 # section 4.1, within 3 percent.
@@ -155,41 +139,43 @@ golden()
 		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
 }
 
-# 60000 puts: ten times as many records take about ten times as long, while a
-# search of all records for each takes a hundred times as long. Each put arrives
-# at its own target, though two packets of one node have the same number.
-puts()
+# Ten times as many records take about ten times as long, while a search of all
+# records for each takes a hundred times as long. Each packet arrives at its own
+# target, though two packets of one node have the same number. The trace lacks
+# the answers to atomic operations.
+# requests TYPE COUNT: prints a trace of them
+requests()
 {
-	awk -v n="$1" 'BEGIN {
+	awk -v type="$1" -v n="$2" 'BEGIN {
 		for (i = 0; i < n; i++) {
 			from = i % 4
 			to = (from + 1 + int(i / 4) % 2) % 4
 			seq = int(i / 8)
-			printf("%d node %d: INJECT PUT from %d, tree 0, seq %d, 1 x 64 bytes\n", i, from, from, seq)
-			printf("%d node %d: EJECT PUT from %d, tree 0, seq %d, 1 x 64 bytes\n", i, to, from, seq)
+			printf("%d node %d: INJECT %s from %d, tree 0, seq %d, 1 x 64 bytes\n", i, from, type, from, seq)
+			printf("%d node %d: EJECT %s from %d, tree 0, seq %d, 1 x 64 bytes\n", i, to, type, from, seq)
 		}
 	}'
 }
 
 seconds_of()
 {
-	puts "$1" >"$TAP_TMP/puts"
+	requests "$@" >"$TAP_TMP/requests"
 	local TIMEFORMAT=%U
 
-	{ time "$SIM" replay --file "$TAP_TMP/puts" --torus 2x2 --threads 1 \
+	{ time "$SIM" replay --file "$TAP_TMP/requests" --torus 2x2 --threads 1 \
 		--format csv >"$TAP_TMP/replayed"; } 2>&1
 }
 
 long_trace()
 {
-	local short long
+	local type=$1 count=$2 short long
 
-	short=$(seconds_of 6000)
-	long=$(seconds_of 60000)
+	short=$(seconds_of "$type" "$((count / 10))")
+	long=$(seconds_of "$type" "$count")
 	cat "$TAP_TMP/replayed"
 	echo "$short s, ten times as long $long s"
 	# The next node is one or two links away, the node after it one.
-	awk -F, 'NR > 1 { exit $1 != 60000 || $3 != 75000 || $4 != 60000 }' \
+	awk -F, -v n="$count" 'NR > 1 { exit $1 != n || $3 != 1.25 * n || $4 != n }' \
 		"$TAP_TMP/replayed" &&
 		awk -v a="$short" -v b="$long" 'BEGIN { exit b > 40 * (a + 0.01) }'
 }
@@ -490,11 +476,7 @@ measure_says()
 		grep -qF -- "$text" "$TAP_TMP/said"
 }
 
-[ "$SIM" != "$OUT/bin/angara-sim" ] || check 'it builds' variant plain tools/sim
-if [ ! -x "$SIM" ]; then
-	plan
-	exit
-fi
+sim_builds tools/sim
 check "the paper's ratios of a broadcast" ratios
 check 'times of all tori up to 4x4x4' formula 300
 check 'times of all tori up to 4x4x4, hosts far off' formula 10000
@@ -643,7 +625,8 @@ done
 check 'endless: traffic --routes' fails '/dev/zero:1: not a line of text' \
 	traffic --routes /dev/zero
 check 'a table that is a folder' refused 'Is a directory' spmv --table /tmp
-check 'a long trace: time is proportional' long_trace
+check 'a long trace of puts: time is proportional' long_trace PUT 60000
+check 'a long trace of atomic operations: time is proportional' long_trace ATOMIC 120000
 check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
 check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x
 check 'too many trees' refused 'not a number from 1 to 16' coll --trees 17
