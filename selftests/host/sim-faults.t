@@ -89,9 +89,11 @@ delayed()
 
 check 'one link loses and corrupts packets' one_faulty
 check 'one link delays packets' delayed
-printf '0 0 1 2\n' >"$TAP_TMP/bad.faults"
-check 'faults: a line that is cut' fails ':1: must be a router, a port' coll \
-	--faults "$TAP_TMP/bad.faults"
+for line in '0 0 1 2' '0 0 1 2 -3' '0 0 1 2 4294967296' '0 0 1 2 3 4' '0 0 1 2 3x' '0 0 # 1 2 3'; do
+	echo "$line" >"$TAP_TMP/bad.faults"
+	check "faults: a line '$line'" fails ':1: must be a router, a port' coll \
+		--faults "$TAP_TMP/bad.faults"
+done
 printf '0 6 1 2 3\n' >"$TAP_TMP/bad.faults"
 check 'faults: no such link' fails ':1: the port is joined to nothing' coll \
 	--faults "$TAP_TMP/bad.faults"

@@ -126,10 +126,12 @@ check 'no scan by ring' refused "--algo 'ring': there is no such scan" gather \
 	--op scan --algo ring
 check 'dimensions of other nodes' refused 'sizes whose product is 16' gather \
 	--op bcast --algo ring --torus 4x4 --dims 3x5
-check 'dimensions of a binomial tree' refused 'by ring only' gather --op bcast \
+check 'dimensions of a binomial tree' refused 'and --algo ring' gather --op bcast \
 	--algo binomial --torus 4x4 --dims 4x4
-check 'moved numbers of a ring' refused 'by doubling or bruck only' gather \
+check 'moved numbers of a ring' refused '--algo doubling or bruck' gather \
 	--algo ring --moved
+check 'moved numbers on another fabric' refused '--moved: needs a --torus' gather \
+	--algo doubling --fabric mkns:8x4 --moved
 check 'an exchange of nothing' refused 'only with --moved' gather --exchange
 check 'no such root of a gather' refused "--root '16': no such node" gather --op gather \
 	--torus 4x4 --root 16

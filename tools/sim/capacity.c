@@ -142,7 +142,7 @@ static int capacity_cmd(struct env *e)
 	while ((pattern = arg_list(&rest))) {
 		need_pattern(e, pattern);
 		if (!strcmp(pattern, "hotspot"))
-			bad_usage("--pattern 'hotspot': has no bound but its host's");
+			bad_usage("--pattern 'hotspot': capacity does not compute it; 'curve' measures it");
 		capacity_row(e, o, &s, pattern);
 	}
 	sim_free(&s);

@@ -34,8 +34,8 @@ static void cfg_torus(struct env *e, const char *text)
 void need_torus(const struct env *e, const char *what)
 {
 	if (e->cfg.fabric)
-		bad_usage("%s: is of tori of up to four dimensions, not of %s",
-			  what, e->cfg.text);
+		bad_usage("%s: needs a --torus, not the --fabric %s", what,
+			  e->cfg.text);
 }
 
 /**

@@ -77,7 +77,7 @@ static void need_dims(const struct env *e, struct gather *g)
 	if (g->algo != ANG_ALGO_RING ||
 	    (g->coll != ANG_COLL_BCAST && g->coll != ANG_COLL_REDUCE &&
 	     g->coll != ANG_COLL_ALLREDUCE))
-		bad_usage("--dims: of a bcast, reduce or allreduce by ring only");
+		bad_usage("--dims: only with --op bcast, reduce or allreduce and --algo ring");
 }
 
 static void need_moved(const struct env *e, const struct gather *g)
@@ -89,7 +89,7 @@ static void need_moved(const struct env *e, const struct gather *g)
 	need_torus(e, "--moved");
 	if (g->bcasts || g->coll != ANG_COLL_ALLGATHER ||
 	    (g->algo != ANG_ALGO_BRUCK && g->algo != ANG_ALGO_RECURSIVE_DOUBLING))
-		bad_usage("--moved: of an allgather by doubling or bruck only");
+		bad_usage("--moved: only with --op allgather and --algo doubling or bruck");
 }
 
 static void need_valid(const struct env *e, const struct gather *g, const char *algo)

@@ -3,7 +3,6 @@
  * Faults of links: which packets are lost, corrupted and delayed, by the rule
  * of the device model (ang_fault.h), and the time of their retransmission.
  */
-#include <ctype.h>
 #include <errno.h>
 #include "lines.h"
 #include "sim.h"
@@ -59,18 +58,17 @@ u64 sim_link_lost(struct sim *s, u32 node, u32 port, const struct sim_pkt *k)
 
 static const char *line_set(struct sim *s, const char *line)
 {
-	u32 router, port;
+	u32 v[5], n, router, port;
+	const char *rest = sim_lines_numbers(line, 5, v, &n);
 	struct ang_fault f;
-	int end = 0;
 
-	while (isspace((unsigned char)*line))
-		line++;
-	if (!*line || *line == '#')
+	if (!n && !*rest)
 		return NULL;
-	if (sscanf(line, "%u %u %u %u %u %n", &router, &port, &f.loss, &f.corrupt,
-		   &f.delay, &end) != 5 ||
-	    !end || (line[end] && line[end] != '#') || strchr(line, '-'))
+	if (n != 5 || *rest)
 		return "must be a router, a port, a loss, a corruption and a delay";
+	router = v[0];
+	port = v[1];
+	f = (struct ang_fault){ .loss = v[2], .corrupt = v[3], .delay = v[4] };
 	if (router >= s->topo.routers)
 		return "there is no such router";
 	if (port >= s->nports || ang_topo_neighbor(&s->topo, router, port) == ANG_NONE)

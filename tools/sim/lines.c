@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 #include "lines.h"
+#include "options.h"
+
+#define BLANKS	" \t\r\n"
 
 int sim_lines_open(struct sim_lines *l, const char *path, char *err, size_t len)
 {
@@ -42,4 +45,23 @@ int sim_lines_next(struct sim_lines *l, char *err, size_t len)
 	}
 	sim_lines_close(l);
 	return ret;
+}
+
+const char *sim_lines_numbers(const char *line, uint32_t most, uint32_t *value,
+			      uint32_t *n)
+{
+	for (*n = 0; ; ++*n) {
+		const char *end;
+		uint64_t number;
+
+		line += strspn(line, BLANKS);
+		if (*line == '#')
+			return "";
+		end = *n < most ? opts_digits(line, UINT32_MAX, &number) : NULL;
+		/* The end of the text, which strchr() finds too, ends a number. */
+		if (!end || !strchr(BLANKS "#", *end))
+			return line;
+		value[*n] = (uint32_t)number;
+		line = end;
+	}
 }

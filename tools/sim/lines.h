@@ -6,6 +6,7 @@
 #ifndef ANG_SIM_LINES_H
 #define ANG_SIM_LINES_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 /**
@@ -46,5 +47,17 @@ int sim_lines_next(struct sim_lines *l, char *err, size_t len);
 
 /** sim_lines_close() - close the file before its end */
 void sim_lines_close(struct sim_lines *l);
+
+/**
+ * sim_lines_numbers() - read the numbers at the beginning of a line
+ * @line: numbers separated by blanks; a comment begins with '#'
+ * @most: numbers to read at most
+ * @value: out: numbers below 2^32
+ * @n: out: how many
+ *
+ * Return: the text that follows, "" if there is only a comment or nothing.
+ */
+const char *sim_lines_numbers(const char *line, uint32_t most, uint32_t *value,
+			      uint32_t *n);
 
 #endif /* ANG_SIM_LINES_H */

@@ -7,7 +7,6 @@
  * on other fabrics a table of distances does.  Distances of neighbours differ
  * by one at most, so their lowest eight bits are enough to compare them.
  */
-#include <ctype.h>
 #include <errno.h>
 #include "lines.h"
 #include "sim.h"
@@ -141,16 +140,16 @@ static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 static const char *line_set(struct sim *s, const char *line)
 {
 	const struct ang_topo *t = &s->topo;
-	u32 router, node, port;
-	int end = 0;
+	u32 v[3], n, router, node, port;
+	const char *rest = sim_lines_numbers(line, 3, v, &n);
 
-	while (isspace((unsigned char)*line))
-		line++;
-	if (!*line || *line == '#')
+	if (!n && !*rest)
 		return NULL;
-	if (sscanf(line, "%u %u %u %n", &router, &node, &port, &end) != 3 ||
-	    !end || (line[end] && line[end] != '#') || strchr(line, '-'))
+	if (n != 3 || *rest)
 		return "must be a router, a node and a port";
+	router = v[0];
+	node = v[1];
+	port = v[2];
 	if (router >= t->routers)
 		return "there is no such router";
 	if (node >= t->nodes || node == router)
