@@ -14,77 +14,11 @@
 #include "args.h"
 #include "cmd.h"
 #include "lines.h"
+#include "replay.h"
 #include "trace_text.h"
-
-struct act {
-	u64 time;
-	u32 node;
-	u32 order;
-	struct sim_op op;
-};
-
-/**
- * struct key - identity of a packet in a trace
- * @type: ANG_PKT_*
- * @from: node that injected it; tree of a result
- * @seq: number as in the record
- * @len: bytes of payload: operations of a node that run at the same time have
- *	packets with the same numbers
- * @index: index of the record
- */
-struct key {
-	u32 type;
-	u32 from;
-	u32 seq;
-	u32 len;
-	u32 index;
-};
-
-/**
- * struct replay - a trace and the packets to inject
- * @rec: records
- * @chapter: chapter of each record
- * @n: number of records
- * @act: injections, by node
- * @acts: their number
- * @first: first injection of each node
- * @ejected: ejections, by key
- * @ejections: their number
- * @answer: answers that adapters injected, by node, number and index
- * @answers: their number
- * @arrival: record of the arrival of each record's packet, see targets()
- * @reductions: the trace has reductions
- */
-struct replay {
-	struct ang_trace *rec;
-	u32 *chapter;
-	u32 n;
-	struct act *act;
-	u32 acts;
-	u32 *first;
-	struct key *ejected;
-	u32 ejections;
-	struct key *answer;
-	u32 answers;
-	u32 *arrival;
-	bool reductions;
-};
 
 /* Upper bound of a trace's times, in ps: sums stay below 2^64. */
 #define LATEST	1000000000000000000ULL
-
-static bool is_reduction(const struct ang_trace *r)
-{
-	return r->type == ANG_PKT_REDUCE || r->type == ANG_PKT_ALLREDUCE;
-}
-
-/* Did a host inject the packet?  Adapters create all other packets. */
-static bool injected(const struct ang_trace *r)
-{
-	return r->event == ANG_TR_INJECT &&
-	       (sim_is_request(r->type) || is_reduction(r) ||
-		r->type == ANG_PKT_BCAST);
-}
 
 static bool is_blank(const char *line)
 {
@@ -126,145 +60,6 @@ static void read_trace(struct replay *w, const char *path, u32 routers)
 			  path, bad, first);
 }
 
-static int key_compare(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq < y->seq ? -1 : 1;
-	if (x->len != y->len)
-		return x->len < y->len ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static bool same_packets(const struct key *a, const struct key *b)
-{
-	return a->type == b->type && a->from == b->from && a->seq == b->seq &&
-	       a->len == b->len;
-}
-
-/* Key of a record's packet; a reduction arrives as its result. */
-static struct key key_of(const struct replay *w, u32 i)
-{
-	const struct ang_trace *r = &w->rec[i];
-	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
-
-	return (struct key){
-		.type = type, .seq = r->seq, .len = r->len, .index = i,
-		.from = type == ANG_PKT_RESULT ? r->tree : r->src,
-	};
-}
-
-static bool has_target(const struct ang_trace *r)
-{
-	return sim_is_request(r->type) || r->type == ANG_PKT_REDUCE;
-}
-
-/* Index of the first of @n sorted keys that is not less than @key. */
-static u32 key_find(const struct key *list, u32 n, const struct key *key)
-{
-	u32 lo = 0, hi = n;
-
-	while (lo < hi) {
-		u32 mid = lo + (hi - lo) / 2;
-
-		if (key_compare(&list[mid], key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Sorts ejections by key. */
-static u32 keys(struct replay *w, struct key *injection)
-{
-	u32 i, n = 0;
-
-	w->ejections = 0;
-	for (i = 0; i < w->n; i++) {
-		if (w->rec[i].event == ANG_TR_EJECT)
-			w->ejected[w->ejections++] = key_of(w, i);
-		else if (injected(&w->rec[i]) && has_target(&w->rec[i]))
-			injection[n++] = key_of(w, i);
-	}
-	qsort(w->ejected, w->ejections, sizeof(*w->ejected), key_compare);
-	qsort(injection, n, sizeof(*injection), key_compare);
-	return n;
-}
-
-/*
- * Arrivals of injections: the n-th packet with a key is the n-th to arrive with
- * it.  All contributions to a reduction match its first result.
- */
-static void targets(struct replay *w)
-{
-	struct key *injection = sim_zalloc(w->n, sizeof(*injection));
-	u32 i, n, at, nth = 0;
-
-	w->ejected = sim_zalloc(w->n, sizeof(*w->ejected));
-	w->arrival = sim_zalloc(w->n, sizeof(*w->arrival));
-	n = keys(w, injection);
-	for (i = 0; i < n; i++) {
-		struct key first = injection[i];
-
-		nth = i && first.type != ANG_PKT_RESULT &&
-		      same_packets(&injection[i - 1], &first) ? nth + 1 : 0;
-		first.index = 0;
-		at = key_find(w->ejected, w->ejections, &first) + nth;
-		w->arrival[injection[i].index] =
-			at < w->ejections &&
-			same_packets(&w->ejected[at], &first) ?
-			w->ejected[at].index : ANG_NONE;
-	}
-	free(injection);
-	free(w->ejected);
-}
-
-static bool is_answer(const struct ang_trace *r)
-{
-	return r->event == ANG_TR_INJECT &&
-	       (r->type == ANG_PKT_DATA || r->type == ANG_PKT_ACK);
-}
-
-static struct key answer_key(const struct ang_trace *r, u32 i)
-{
-	return (struct key){ .from = r->node, .seq = r->seq, .index = i };
-}
-
-/* Sorts answers by key. */
-static void answers(struct replay *w)
-{
-	u32 i;
-
-	w->answer = sim_zalloc(w->n, sizeof(*w->answer));
-	for (i = 0; i < w->n; i++)
-		if (is_answer(&w->rec[i]))
-			w->answer[w->answers++] = answer_key(&w->rec[i], i);
-	qsort(w->answer, w->answers, sizeof(*w->answer), key_compare);
-}
-
-/*
- * Bytes of the data that answers the atomic operation of record @i.  A node
- * answers a request before it serves the next one, so the answer is the first
- * one with the request's number behind its arrival.
- */
-static u32 fetched(const struct replay *w, u32 i)
-{
-	const struct ang_trace *to = &w->rec[w->arrival[i]], *r;
-	struct key key = answer_key(to, w->arrival[i]);
-	u32 at = key_find(w->answer, w->answers, &key);
-
-	if (at == w->answers || !same_packets(&w->answer[at], &key))
-		return 0;
-	r = &w->rec[w->answer[at].index];
-	return r->type == ANG_PKT_DATA ? r->len : 0;
-}
-
 static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 {
 	const struct ang_trace *r = &w->rec[i];
@@ -280,7 +75,7 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 		.time = r->cycle * s->cfg.clock + w->chapter[i] * gap,
 		.node = r->node, .order = i,
 		.op = { .type = r->type, .dst = ANG_NONE, .tag = r->seq,
-			.left = r->len, .tree = r->tree, .value = r->seq,
+			.left = r->len, .tree = r->tree, .value = r->node + 1,
 			.many = is_reduction(r) },
 	};
 	if (has_target(r)) {
@@ -289,7 +84,7 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 				  ang_pkt_name(r->type), r->node);
 		a->op.dst = w->rec[w->arrival[i]].node;
 		if (r->type == ANG_PKT_ATOMIC)
-			a->op.fetch = fetched(w, i);
+			a->op.fetch = replay_fetched(w, i);
 		if (a->op.fetch > s->cfg.packet * s->cfg.train)
 			bad_usage("the trace has an answer of %u bytes, more than %llu in a train",
 				  a->op.fetch,
@@ -314,8 +109,8 @@ static void actions(struct replay *w, const struct sim *s, u64 gap)
 
 	w->act = sim_zalloc(w->n, sizeof(*w->act));
 	w->first = sim_zalloc(s->topo.routers + 1, sizeof(*w->first));
-	targets(w);
-	answers(w);
+	replay_targets(w);
+	replay_answers(w);
 	for (i = 0; i < w->n; i++)
 		if (injected(&w->rec[i]))
 			act_add(w, s, i, gap);
@@ -341,7 +136,7 @@ struct part {
 };
 
 /* A node's participants: the nodes that injected the same packet of the tree. */
-static void participants(const struct replay *w, u32 tree, u32 routers,
+static void participants(struct replay *w, u32 tree, u32 routers,
 			 struct angara_tree_row *rows)
 {
 	struct part *part = sim_zalloc(routers, sizeof(*part));
@@ -362,8 +157,10 @@ static void participants(const struct replay *w, u32 tree, u32 routers,
 			*p = (struct part){ .seq = r->seq, .injects = true };
 		p->n = (u16)(p->n + (r->seq == p->seq));
 	}
-	for (i = 0; i < routers; i++)
+	for (i = 0; i < routers; i++) {
 		rows[i].pe = part[i].n;
+		w->sum[tree] += part[i].n * (i + 1ULL);
+	}
 	free(part);
 }
 
@@ -382,16 +179,27 @@ static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 port
 	rows[child].to_root = (u8)(up ? port : far);
 }
 
-static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
+/* The node that injects into a tree of which no packet crosses a link, or ANG_NONE. */
+static u32 only_node(const struct replay *w, u32 tree)
 {
-	struct angara_tree_row *rows = sim_zalloc(s->topo.routers, sizeof(*rows));
-	bool any = false;
-	u32 i, rule;
+	u32 i;
 
-	for (i = 0; i < s->topo.routers; i++) {
-		rows[i].tree = (u8)tree;
-		rows[i].to_root = ANGARA_PORT_NONE;
+	for (i = 0; i < w->n; i++) {
+		const struct ang_trace *r = &w->rec[i];
+
+		if (injected(r) && !sim_is_request(r->type) && r->tree == tree)
+			return r->node;
 	}
+	return ANG_NONE;
+}
+
+/* Adds the edges that packets crossed.  Return: are there any? */
+static bool edges(struct sim *s, const struct replay *w, u32 tree,
+		  struct angara_tree_row *rows)
+{
+	bool any = false;
+	u32 i;
+
 	for (i = 0; i < w->n; i++) {
 		const struct ang_trace *r = &w->rec[i];
 
@@ -402,13 +210,29 @@ static void tree_of_trace(struct sim *s, const struct replay *w, u32 tree)
 		edge(s, rows, r->node, r->port, r->vc == ANGARA_VC_UP);
 		any = true;
 	}
-	if (!any) {
-		free(rows);
-		return;
+	return any;
+}
+
+static void tree_of_trace(struct sim *s, struct replay *w, u32 tree)
+{
+	struct angara_tree_row *rows = sim_zalloc(s->topo.routers, sizeof(*rows));
+	u32 i, rule, only = ANG_NONE;
+
+	for (i = 0; i < s->topo.routers; i++) {
+		rows[i].tree = (u8)tree;
+		rows[i].to_root = ANGARA_PORT_NONE;
+	}
+	if (!edges(s, w, tree, rows)) {
+		only = only_node(w, tree);
+		if (only == ANG_NONE) {
+			free(rows);
+			return;
+		}
 	}
 	for (i = 0; i < s->topo.routers; i++)
-		rows[i].is_root = rows[i].ports &&
-				  rows[i].to_root == ANGARA_PORT_NONE;
+		rows[i].is_root = i == only ||
+				  (rows[i].ports &&
+				   rows[i].to_root == ANGARA_PORT_NONE);
 	participants(w, tree, s->topo.routers, rows);
 	rule = (u32)sim_set_rows(s, tree, rows);
 	if (rule)
@@ -443,10 +267,25 @@ static void host(struct sim_part *p, u32 node, u32 arg)
 	sim_send(p, node, &w->act[arg].op);
 }
 
+/* Checks the target of a packet, and what reductions and broadcasts carry. */
+static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
+{
+	const struct replay *w = p->sim->arg;
+	bool wrong = k->dst != ANG_NONE && k->dst != p->sim->base + node;
+
+	(void)time;
+	if (k->type == ANG_PKT_BCAST)
+		wrong |= k->value != k->src + 1ULL;
+	else if (k->type == ANG_PKT_ALLREDUCE || k->type == ANG_PKT_RESULT)
+		wrong |= k->value != w->sum[k->tree];
+	p->acc.wrong += wrong;
+}
+
 static const struct sim_work work = {
 	.name = "replay",
 	.start = start,
 	.host = host,
+	.eject = eject,
 };
 
 static const struct sim_opt opts[] = {

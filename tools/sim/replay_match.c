@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets of a trace, matched: where an injected packet arrives, and what
+ * answers it.
+ */
+#include "replay.h"
+
+/* Type of the key of a result that the root's Reducer gives. */
+#define GIVEN	ANG_PKT_NUM
+
+/**
+ * struct key - identity of a packet in a trace
+ * @type: ANG_PKT_*, or GIVEN
+ * @from: node that injected it; tree of a result
+ * @seq: number as in the record
+ * @len: bytes of payload: operations of a node that run at the same time have
+ *	packets with the same numbers
+ * @index: index of the record
+ */
+struct key {
+	u32 type;
+	u32 from;
+	u32 seq;
+	u32 len;
+	u32 index;
+};
+
+static int key_compare(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool same_packets(const struct key *a, const struct key *b)
+{
+	return a->type == b->type && a->from == b->from && a->seq == b->seq &&
+	       a->len == b->len;
+}
+
+/* A Reducer of a root gave the result of a reduce. */
+static bool is_given(const struct ang_trace *r)
+{
+	return r->event == ANG_TR_RESULT && r->type == ANG_PKT_RESULT;
+}
+
+/* Key of a record's packet; a reduction arrives as its result. */
+static struct key key_of(const struct replay *w, u32 i)
+{
+	const struct ang_trace *r = &w->rec[i];
+	u32 type = r->type == ANG_PKT_REDUCE ? ANG_PKT_RESULT : r->type;
+
+	return (struct key){
+		.type = type, .seq = r->seq, .len = r->len, .index = i,
+		.from = type == ANG_PKT_RESULT ? r->tree : r->src,
+	};
+}
+
+/* Index of the first of @n sorted keys that is not less than @key. */
+static u32 key_find(const struct key *list, u32 n, const struct key *key)
+{
+	u32 lo = 0, hi = n;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (key_compare(&list[mid], key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Sorts ejections by key. */
+static u32 keys(struct replay *w, struct key *injection)
+{
+	u32 i, n = 0;
+
+	w->ejections = 0;
+	for (i = 0; i < w->n; i++) {
+		if (w->rec[i].event == ANG_TR_EJECT || is_given(&w->rec[i]))
+			w->ejected[w->ejections++] = key_of(w, i);
+		if (is_given(&w->rec[i]))
+			w->ejected[w->ejections - 1].type = GIVEN;
+		else if (injected(&w->rec[i]) && has_target(&w->rec[i]))
+			injection[n++] = key_of(w, i);
+	}
+	qsort(w->ejected, w->ejections, sizeof(*w->ejected), key_compare);
+	qsort(injection, n, sizeof(*injection), key_compare);
+	return n;
+}
+
+/* Record of the arrival of the @nth packet with a key, or ANG_NONE. */
+static u32 arrival(const struct replay *w, struct key key, u32 nth)
+{
+	u32 at;
+
+	key.index = 0;
+	at = key_find(w->ejected, w->ejections, &key) + nth;
+	if (at < w->ejections && same_packets(&w->ejected[at], &key))
+		return w->ejected[at].index;
+	if (key.type != ANG_PKT_RESULT)
+		return ANG_NONE;
+	/* The root's own host gets it from the Reducer. */
+	key.type = GIVEN;
+	return arrival(w, key, nth);
+}
+
+/*
+ * The n-th packet with a key is the n-th to arrive with it.  All contributions
+ * to a reduction match its first result.
+ */
+void replay_targets(struct replay *w)
+{
+	struct key *injection = sim_zalloc(w->n, sizeof(*injection));
+	u32 i, n, nth = 0;
+
+	w->ejected = sim_zalloc(w->n, sizeof(*w->ejected));
+	w->arrival = sim_zalloc(w->n, sizeof(*w->arrival));
+	n = keys(w, injection);
+	for (i = 0; i < n; i++) {
+		nth = i && injection[i].type != ANG_PKT_RESULT &&
+		      same_packets(&injection[i - 1], &injection[i]) ? nth + 1 : 0;
+		w->arrival[injection[i].index] = arrival(w, injection[i], nth);
+	}
+	free(injection);
+	free(w->ejected);
+}
+
+static bool is_answer(const struct ang_trace *r)
+{
+	return r->event == ANG_TR_INJECT &&
+	       (r->type == ANG_PKT_DATA || r->type == ANG_PKT_ACK);
+}
+
+static struct key answer_key(const struct ang_trace *r, u32 i)
+{
+	return (struct key){ .from = r->node, .seq = r->seq, .index = i };
+}
+
+/* Sorts answers by key. */
+void replay_answers(struct replay *w)
+{
+	u32 i;
+
+	w->answer = sim_zalloc(w->n, sizeof(*w->answer));
+	for (i = 0; i < w->n; i++)
+		if (is_answer(&w->rec[i]))
+			w->answer[w->answers++] = answer_key(&w->rec[i], i);
+	qsort(w->answer, w->answers, sizeof(*w->answer), key_compare);
+}
+
+/*
+ * Bytes of the data that answers the atomic operation of record @i.  A node
+ * answers a request before it serves the next one, so the answer is the first
+ * one with the request's number behind its arrival.
+ */
+u32 replay_fetched(const struct replay *w, u32 i)
+{
+	const struct ang_trace *to = &w->rec[w->arrival[i]], *r;
+	struct key key = answer_key(to, w->arrival[i]);
+	u32 at = key_find(w->answer, w->answers, &key);
+
+	if (at == w->answers || !same_packets(&w->answer[at], &key))
+		return 0;
+	r = &w->rec[w->answer[at].index];
+	return r->type == ANG_PKT_DATA ? r->len : 0;
+}
