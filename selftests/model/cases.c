@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The cases of the device model.  --golden prints the golden trace.
+ * The cases of the device model.  --golden prints the golden trace, --stress=N
+ * the trace of a random scenario.
  */
 #include <string.h>
 
@@ -19,5 +20,7 @@ const struct test_case *const test_cases[] = {
 
 int test_option(const char *option)
 {
+	if (!strncmp(option, "--stress=", 9))
+		return stress_print(stdout, strtoull(option + 9, NULL, 0));
 	return strcmp(option, "--golden") ? -1 : golden_print(stdout);
 }

@@ -11,6 +11,7 @@
 #include "test.h"
 #include "coll.h"
 #include "fabrics.h"
+#include "trace_text.h"
 
 #define OPS		96
 #define AREA		2400		/* bytes that are available to an operation */
@@ -330,15 +331,16 @@ static void stress(const char *dims, u64 seed)
 	free(s);
 }
 
+static const char * const small[] = {
+	"2x2x2", "5", "3x3", "4x2", "2", "1", "7", "3x2x2",
+};
+
 static void stress_small(void)
 {
-	static const char * const dims[] = {
-		"2x2x2", "5", "3x3", "4x2", "2", "1", "7", "3x2x2",
-	};
 	u64 seed;
 
 	for (seed = 1; seed <= 40; seed++)
-		stress(dims[seed % NUM(dims)], seed);
+		stress(small[seed % NUM(small)], seed);
 }
 
 static void stress_big(void)
@@ -361,6 +363,88 @@ static void stress_kinds(void)
 		stress(text, 200 + i);
 		stress(text, 300 + i);
 	}
+}
+
+static FILE *printed;
+
+static void print(void *host, const struct ang_trace *r)
+{
+	ang_trace_print(printed, r);
+}
+
+static void print_counters(struct host *h)
+{
+	struct traffic t;
+
+	traffic(h, &t);
+	fprintf(printed, "# counted: %llu sent, %llu credits, %llu injected, %llu ejected, %llu hops\n",
+		t.link[ANGARA_VC_REQ] + t.link[ANGARA_VC_RSP] +
+		t.link[ANGARA_VC_UP] + t.link[ANGARA_VC_DOWN],
+		t.credits, t.injected, t.ejected, t.hops);
+}
+
+/* Fabric of scenario @seed: a small torus, or every third time another kind. */
+static const char *printed_fabric(u64 seed)
+{
+	u32 kinds = 0;
+
+	while (fabric_of(kinds))
+		kinds++;
+	return seed % 3 ? small[seed / 3 % NUM(small)] :
+			  fabric_of((u32)(seed / 3 % kinds));
+}
+
+/* Each line of the description is a comment. */
+static void print_fabric(const char *text)
+{
+	u32 len;
+
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = (u32)strcspn(text, "\n");
+		fprintf(printed, "# fabric %s%.*s\n", strchr(text, ':') ||
+			strstr(text, "graph") == text ? "" : "torus:", (int)len,
+			text);
+	}
+}
+
+/* Every fourth scenario has faults on all links at first, then on some. */
+static void print_faults(u64 seed)
+{
+	const u32 tenth = ANGARA_FAULT_ONE / 10;
+
+	if (seed % 4)
+		return;
+	host_faults = (struct angara_adm_link){
+		.loss = cpu_to_le32(tenth), .corrupt = cpu_to_le32(tenth / 2),
+		.delay = cpu_to_le32(20), .seed = cpu_to_le64(seed),
+		.what = ANGARA_LINK_FAULT,
+	};
+	fprintf(printed, "# faults %u %u 20\n", tenth, tenth / 2);
+}
+
+int stress_print(FILE *to, u64 seed)
+{
+	const char *fabric = printed_fabric(seed);
+	struct stress *s = malloc(sizeof(*s));
+
+	printed = to;
+	print_fabric(fabric);
+	print_faults(seed);
+	if (setjmp(test_failed)) {
+		fprintf(to, "# the scenario failed: %s\n", test_why);
+		return 1;
+	}
+	/* Packets that open trees come first; their number depends on timing. */
+	start(s, fabric, cfg_tight, seed);
+	host_run(s->h);
+	print_counters(s->h);
+	s->h->ops.trace = print;
+	drive(s);
+	s->h->ops.trace = NULL;
+	print_counters(s->h);
+	finish_all(s);
+	free(s);
+	return 0;
 }
 
 const struct test_case stress_cases[] = {

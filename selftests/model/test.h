@@ -51,5 +51,10 @@ extern const struct test_case *const test_cases[];
 int test_option(const char *option);
 
 int golden_print(FILE *to);
+/*
+ * Runs and checks a random scenario of t_stress.c, and prints its fabric, its
+ * packets and the sums of all counters.  Return: 1 if it failed.
+ */
+int stress_print(FILE *to, u64 seed);
 
 #endif /* TEST_TEST_H */
