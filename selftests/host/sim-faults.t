@@ -1,35 +1,49 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The simulator: links that lose, corrupt and delay packets.
+# The simulator: links that lose, corrupt and delay packets and answers, and
+# links that are down.
 
 set -u
 . selftests/tap.sh
 . selftests/sim.sh
 
 sim_builds tools/sim
-# Go-back-N on one link, by its closed formula: with T the time of a packet, and
-# a loss that costs T and a round trip R, a link carries (1 - p) / (1 + p R / T)
-# of its rate; a single packet takes p / (1 - p) (T + R) longer.
+# Go-back-N on one link, by its closed formula.  T is the time of a packet, R a
+# round trip; packets and answers are lost with probability p.  On a full link a
+# loss costs T, then T for each packet behind it until one and its answer arrive,
+# 1 / (1 - p)^2 of them, and R: for each packet that is taken p / (1 - p) packets
+# are lost.  Behind a packet alone nothing follows: each of its losses costs T, R
+# and the timeout of 1024 cycles.
+# rate LOSS: share of the rate of a full link, LOSS of 10^9
+rate()
+{
+	awk -v p="$1e-9" 'BEGIN {
+		T = 17 * 128 / 75
+		R = 2 * 80
+		print 1 / (1 + p / (1 - p) * (1 + 1 / (1 - p)^2 + R / T))
+	}'
+}
+
 # loses SHARE OPTION: does a link lose this share, in packets of 10^9?
 loses()
 {
 	local full alone idle packets
 
 	full=$("$SIM" traffic --torus 8 --pattern neighbor --routing deterministic \
-		--load 2 "$2" "$1" --buffer 64 --host-rate 640Gbit/s --time 200us \
+		--load 2 "$2" "$1" --buffer 64 --host-rate 640Gbit/s --time 500us \
 		--format csv | awk -F, 'NR > 1 { print $2 }')
 	read -r idle _ alone packets < <(for loss in 0 "$1"; do
 		"$SIM" traffic --torus 8 --pattern neighbor --routing deterministic \
-			--load 0.002 "$2" "$loss" --time 20ms --format csv |
+			--load 0.0005 "$2" "$loss" --time 80ms --format csv |
 			awk -F, 'NR > 1 { print $3, $6 }'
 	done | xargs)
 	awk -v p="$1e-9" -v full="$full" -v idle="$idle" -v alone="$alone" \
-			-v packets="$packets" 'BEGIN {
+			-v packets="$packets" -v share="$(rate "$1")" 'BEGIN {
 		T = 17 * 128 / 75
 		R = 2 * 80
-		rate = 17 * 2 / T * (1 - p) / (1 + p * R / T)
-		wait = p / (1 - p) * (T + R)
+		rate = 17 * 2 / T * share
+		wait = p / (1 - p) * (T + R + 2048)
 		# Three standard deviations of the number of losses.
 		share = 3 / sqrt(packets * p)
 		print full, "flits per cycle for", rate, "and", alone - idle, "ns for", wait
@@ -56,8 +70,8 @@ one_faulty()
 			--load 2 --faults "$file" --buffer 64 --host-rate 640Gbit/s \
 			--time 200us --format csv | awk -F, 'NR > 1 { print $2 }'
 	done | xargs)
-	awk -v healthy="$healthy" -v one="$one" 'BEGIN {
-		want = healthy * (7 + 0.8 / (1 + 0.2 * 160 / (17 * 128 / 75))) / 8
+	awk -v healthy="$healthy" -v one="$one" -v share="$(rate 200000000)" 'BEGIN {
+		want = healthy * (7 + share) / 8
 		print one, "flits per cycle for", want
 		exit !(one < 1.005 * want && one > 0.995 * want)
 	}'
@@ -87,9 +101,65 @@ delayed()
 	done
 }
 
+# The link between nodes 0 and 1 of a ring of eight is down.  Routes lead around
+# it: the ring is the line 1, 2, ... 7, 0.
+around()
+{
+	awk 'BEGIN {
+		for (from = 0; from < 8; from++)
+			for (to = 0; to < 8; to++)
+				if (from != to)
+					print from, to, ((from + 7) % 8 > (to + 7) % 8)
+	}' >"$TAP_TMP/around"
+	"$SIM" traffic --torus 8 --load 0.1 --routing "$1" --faults "$TAP_TMP/down" \
+		--routes "$TAP_TMP/around" --heatmap "$TAP_TMP/links" || return
+	awk -F, 'NR == 1 {
+			for (i = 1; i <= NF; i++)
+				at[$i] = i
+			next
+		}
+		{ flits[$at["node"] " " $at["direction"]] = $at["flits"] }
+		END {
+			print flits["0 X+"], flits["1 X-"], flits["0 X-"]
+			exit !(flits["0 X+"] == 0 && flits["1 X-"] == 0 && flits["0 X-"] > 0)
+		}' "$TAP_TMP/links"
+}
+
+echo '0 0 down # to node 1' >"$TAP_TMP/down"
+for pair in '0 1' '1 0' '7 2'; do
+	check "a link is down: no way from ${pair% *} to ${pair#* }" fails \
+		'1 operations failed: their routes cross links that are down' pairs \
+		--torus 8 --from "${pair% *}" --to "${pair#* }" --faults "$TAP_TMP/down"
+done
+check 'a link is down: others carry packets' "$SIM" pairs --torus 8 --from 1 --to 4 \
+	--faults "$TAP_TMP/down"
+check 'a link is down: the answer has no way' fails '1 operations failed' replay \
+	--torus 4 --faults "$TAP_TMP/down" --file <(printf '%s\n' \
+	'1 node 2: INJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes' \
+	'2 node 0: EJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes')
+check 'a link is down: no tree over it' fails 'tree 0 needs port 0 of router 0' coll \
+	--torus 8 --mode offload --faults "$TAP_TMP/down"
+for routing in deterministic adaptive; do
+	check "a link is down: routes around it, $routing" around $routing
+done
+# The same bits for any number of threads, and from a checkpoint.
+same()
+{
+	local run=("$SIM" coll --op allreduce --mode offload --torus 4x3x2 --bytes 32KiB
+		--loss 100000000 --corrupt 50000000 --format csv) whole
+
+	whole=$("${run[@]}" --threads 1 | cut -d, -f1-8)
+	diff <(echo "$whole") <("${run[@]}" --threads 3 | cut -d, -f1-8) &&
+		"${run[@]}" --threads 1 --checkpoint "$TAP_TMP/part" --stop-at 30us &&
+		diff <(echo "$whole") <("${run[@]}" --threads 1 \
+			--restore "$TAP_TMP/part" | cut -d, -f1-8)
+}
+
+check 'the same bits for threads and from a checkpoint' same
 check 'one link loses and corrupts packets' one_faulty
 check 'one link delays packets' delayed
-for line in '0 0 1 2' '0 0 1 2 -3' '0 0 1 2 4294967296' '0 0 1 2 3 4' '0 0 1 2 3x' '0 0 # 1 2 3'; do
+for line in '0 0 1 2' '0 0 1 2 -3' '0 0 1 2 4294967296' '0 0 1 2 3 4' '0 0 1 2 3x' '0 0 # 1 2 3' \
+	'0 0 downs' '0 0 down 1' '0 0 1 down'; do
 	echo "$line" >"$TAP_TMP/bad.faults"
 	check "faults: a line '$line'" fails ':1: must be a router, a port' coll \
 		--faults "$TAP_TMP/bad.faults"
@@ -99,5 +169,6 @@ check 'faults: no such link' fails ':1: the port is joined to nothing' coll \
 	--faults "$TAP_TMP/bad.faults"
 check 'faults: too many' refused 'more than half' coll --loss 400000000 \
 	--corrupt 200000000
+check 'faults: trains' fails 'need --train 1' coll --loss 1 --train 2
 check 'links that lose packets: all arrives' "$SIM" stress --count 20 --loss 100000000
 plan

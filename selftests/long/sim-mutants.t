@@ -4,8 +4,8 @@
 # Do the simulator's tests find faults? Inserts each fault of
 # selftests/sim/mutants.txt into a copy of one file; selftests/host/sim.t has to
 # fail with the program linked from it. Those of selftests/sim/gather-mutants.txt are
-# for selftests/host/sim-gather.t, of selftests/sim/model-mutants.txt for
-# selftests/host/sim-model.t, of selftests/sim/flit-mutants.txt for
+# for selftests/host/sim-gather.t, of selftests/sim/model-mutants.txt and
+# fault-mutants.txt for selftests/host/sim-model.t and sim-faults.t, of selftests/sim/flit-mutants.txt for
 # selftests/host/sim-flits.t.
 
 set -u
@@ -62,5 +62,6 @@ check 'the simulator builds' make -s -C tools/sim "O=$O" all
 all sim.t selftests/sim/mutants.txt
 all sim-gather.t selftests/sim/gather-mutants.txt
 all sim-flits.t selftests/sim/flit-mutants.txt
+all sim-faults.t selftests/sim/fault-mutants.txt
 all sim-model.t selftests/sim/model-mutants.txt
 plan

@@ -139,6 +139,8 @@ static int capacity_cmd(struct env *e)
 	e->threads = 1;
 	if (work_begin(e, &s))
 		return SIM_FAILED;
+	if (s.down)
+		bad_usage("capacity: no --faults with links that are down");
 	while ((pattern = arg_list(&rest))) {
 		need_pattern(e, pattern);
 		if (!strcmp(pattern, "hotspot"))

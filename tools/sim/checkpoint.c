@@ -124,6 +124,8 @@ static void arrays(struct file *c, struct sim *s)
 	transfer(c, s->nic, n * sizeof(*s->nic));
 	transfer(c, s->inj_free, n * s->modules * sizeof(*s->inj_free));
 	transfer(c, s->pe_free, n * s->modules * sizeof(*s->pe_free));
+	if (s->retry)
+		transfer(c, s->retry, n * s->nports * sizeof(*s->retry));
 	if (s->tree)
 		transfer(c, s->tree, n * s->ntrees * sizeof(*s->tree));
 	if (s->state)

@@ -404,6 +404,8 @@ void sim_free(struct sim *s)
 	free(s->host_ps);
 	free(s->end);
 	free(s->fault);
+	free(s->retry);
+	free(s->down);
 	free(s->coord);
 	free(s->route);
 	free(s->near);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults of links: which packets are lost, corrupted and delayed, by the rule
- * of the device model (ang_fault.h), and the time of their retransmission.
+ * Faults of links: which links lose, corrupt and delay packets, see retry.c,
+ * and which are down.  A link that is down carries nothing in both directions.
  */
 #include <errno.h>
 #include "lines.h"
@@ -12,60 +12,93 @@ static struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
 	return &s->fault[(size_t)node * s->nports + port];
 }
 
-/* Random state of a packet's attempts on a link, the same in each run. */
-static u64 fate_state(const struct sim *s, u32 node, u32 port, u64 packet)
+/* Are all links up of the route from a router of the whole fabric? */
+static bool reaches(const struct sim *s, u32 router, u32 dst)
 {
-	u64 state = s->cfg.seed ^ (u64)(s->base + node) << 40 ^ (u64)port << 32;
+	while (router != dst) {
+		u32 port = sim_route(s, router - s->base, dst);
 
-	return ang_fault_draw(&state) ^ packet * 0x9E3779B97F4A7C15ULL << 20;
+		if (s->down[router] >> port & 1)
+			return false;
+		router = ang_topo_neighbor(&s->topo, router, port);
+	}
+	return true;
 }
 
 /**
- * sim_link_lost() - delay of a packet or train on a link by faults
- * @s: simulation
- * @node: node
- * @port: of the link
- * @k: packet or train
+ * sim_ports_up() - ports to routers whose routes to a target are up
+ * @s: simulation with links that are down
+ * @node: router
+ * @dst: target
+ * @ports: a set of ports
  *
- * Go-back-N: the sender learns of a lost or corrupted packet a round trip after
- * its tail, and resends that packet and all later ones, as the receiver accepts
- * packets in order only.  So a loss costs the link the packet's time and a
- * round trip.
+ * Return: those of @ports, or the port of the route if there are none.
  */
-u64 sim_link_lost(struct sim *s, u32 node, u32 port, const struct sim_pkt *k)
+u64 sim_ports_up(const struct sim *s, u32 node, u32 dst, u64 ports)
 {
-	const struct sim_out *o = sim_out(s, node, port);
-	const struct ang_fault *fault;
-	u64 sent = 0, lost = 0, state;
-	u32 vc, i;
+	u64 up = 0;
 
-	if (!s->fault)
-		return 0;
-	fault = fault_of(s, node, port);
-	if (!fault->loss && !fault->corrupt)
-		return 0;
-	for (vc = 0; vc < SIM_NVC; vc++)
-		sent += o->pkts[vc];
-	for (i = 0; i < k->npkts; i++) {
-		state = fate_state(s, node, port, sent + i);
-		while (ang_fault_fate(fault, &state) != ANG_FATE_OK)
-			lost++;
+	for (; ports; ports &= ports - 1) {
+		u32 port = ang_lowest(ports);
+
+		if (!(s->down[s->base + node] >> port & 1) &&
+		    reaches(s, sim_end(s, node, port)->router, dst))
+			up |= 1ULL << port;
 	}
-	return lost * (s->link_ps[k->flits / k->npkts] +
-		       2 * sim_end(s, node, port)->latency -
-		       sim_cycles(s, fault->delay));
+	return up ? up : 1ULL << sim_route(s, node, dst);
+}
+
+static u32 root_of(const struct sim *s, u32 tree)
+{
+	u32 i = 0;
+
+	while (!s->rows[tree][i].is_root)
+		i++;
+	return i;
+}
+
+/**
+ * sim_may_start() - are the links up that an operation needs beside its tree?
+ * @s: simulation with links that are down
+ * @router: that of the operation's node, in the whole fabric
+ * @op: operation
+ *
+ * As in the model, an operation fails before it sends a packet.  Answers take
+ * the route back, the result of a reduce that from the root.
+ *
+ * Return: true if they are.
+ */
+bool sim_may_start(const struct sim *s, u32 router, const struct sim_op *op)
+{
+	if (op->dst == ANG_NONE)
+		return true;
+	if (op->type == ANG_PKT_REDUCE)
+		return reaches(s, root_of(s, op->tree), op->dst);
+	return reaches(s, router, op->dst) && reaches(s, op->dst, router);
+}
+
+/* Takes a link down, in both directions. */
+static void down_set(struct sim *s, u32 router, u32 port)
+{
+	u32 far, peer = ang_topo_peer(&s->topo, router, port, &far);
+
+	if (!s->down)
+		s->down = sim_zalloc(s->topo.routers, sizeof(*s->down));
+	s->down[router] |= 1ULL << port;
+	s->down[peer] |= 1ULL << far;
 }
 
 static const char *line_set(struct sim *s, const char *line)
 {
-	u32 v[5], n, router, port;
+	u32 v[5] = { 0 }, n, router, port;
 	const char *rest = sim_lines_numbers(line, 5, v, &n);
+	bool down = n == 2 && sim_lines_word(rest, "down");
 	struct ang_fault f;
 
 	if (!n && !*rest)
 		return NULL;
-	if (n != 5 || *rest)
-		return "must be a router, a port, a loss, a corruption and a delay";
+	if (!down && (n != 5 || *rest))
+		return "must be a router, a port, a loss, a corruption and a delay; or a router, a port and the word down";
 	router = v[0];
 	port = v[1];
 	f = (struct ang_fault){ .loss = v[2], .corrupt = v[3], .delay = v[4] };
@@ -73,6 +106,10 @@ static const char *line_set(struct sim *s, const char *line)
 		return "there is no such router";
 	if (port >= s->nports || ang_topo_neighbor(&s->topo, router, port) == ANG_NONE)
 		return "the port is joined to nothing";
+	if (down) {
+		down_set(s, router, port);
+		return NULL;
+	}
 	if (f.loss > SIM_LOSS_ONE / 2 || f.corrupt > SIM_LOSS_ONE / 2 - f.loss)
 		return "more than half of the packets are lost";
 	if (f.delay > SIM_DELAY_MOST)
@@ -101,10 +138,20 @@ static int file_read(struct sim *s, const char *path, char *why, size_t len)
 	return ret;
 }
 
+static bool loses(const struct sim *s)
+{
+	size_t i;
+
+	for (i = 0; i < (size_t)s->nodes * s->nports; i++)
+		if (s->fault[i].loss || s->fault[i].corrupt)
+			return true;
+	return false;
+}
+
 /**
  * sim_faults() - set faults of all links, and those of a file
  * @s: simulation with its topology
- * @path: lines "ROUTER PORT LOSS CORRUPT DELAY", or NULL
+ * @path: lines "ROUTER PORT LOSS CORRUPT DELAY" or "ROUTER PORT down", or NULL
  * @why: out: error text
  * @len: size of @why
  *
@@ -126,6 +173,12 @@ int sim_faults(struct sim *s, const char *path, char *why, size_t len)
 		for (port = 0; port < s->nports; port++)
 			*fault_of(s, node, port) = all;
 	err = path ? file_read(s, path, why, len) : 0;
+	if (!err && s->cfg.train > 1 && loses(s)) {
+		snprintf(why, len, "%s: links that lose or corrupt packets need --train 1",
+			 path ? path : "--loss, --corrupt");
+		err = -EINVAL;
+	}
+	sim_retry_begin(s);
 	for (node = 0; node < s->nodes && !err; node++)
 		for (port = 0; port < s->nports; port++)
 			s->end[(size_t)node * s->nports + port].latency +=

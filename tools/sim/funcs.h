@@ -34,7 +34,13 @@ void sim_credit_free(struct sim_part *p, u32 c);
 
 /* fault.c */
 int sim_faults(struct sim *s, const char *path, char *why, size_t len);
-u64 sim_link_lost(struct sim *s, u32 node, u32 port, const struct sim_pkt *k);
+u64 sim_ports_up(const struct sim *s, u32 node, u32 dst, u64 ports);
+bool sim_may_start(const struct sim *s, u32 router, const struct sim_op *op);
+
+/* retry.c */
+void sim_retry_begin(struct sim *s);
+bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k);
+void sim_retry_due(struct sim_part *p, u32 node, u32 port);
 
 /* route.c */
 int sim_routes(struct sim *s);
@@ -46,6 +52,7 @@ u64 sim_shortest(const struct sim *s, u32 node, u32 dst);
 void sim_event(struct sim_part *p, const struct sim_ev *e);
 u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k);
 void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k);
+void sim_link_put(struct sim_part *p, u32 node, u32 out, u32 k, u64 from, u64 to);
 void sim_serve(struct sim_part *p, u32 node, u32 out);
 void sim_mail_take(struct sim_part *p, const struct sim_mail *m);
 

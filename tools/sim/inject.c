@@ -109,6 +109,17 @@ static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
 		n->last = prev;
 }
 
+/* Counts an operation whose packets would cross a link that is down. */
+static bool may_start(struct sim_part *p, u32 node, const struct sim_op *op)
+{
+	const struct sim *s = p->sim;
+
+	if (!s->down || sim_may_start(s, s->base + node, op))
+		return true;
+	p->acc.refused++;
+	return false;
+}
+
 /* Injects packets of the modules' endless streams. */
 static void pump_stream(struct sim_part *p, u32 node)
 {
@@ -124,7 +135,8 @@ static void pump_stream(struct sim_part *p, u32 node)
 
 			if (!s->work->stream(p, node, &op))
 				break;
-			inject(p, node, &op);
+			if (may_start(p, node, &op))
+				inject(p, node, &op);
 		}
 	}
 }
@@ -182,9 +194,12 @@ void sim_pump(struct sim_part *p, u32 node)
 void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 {
 	struct sim_nic *n = &p->sim->nic[node];
-	u32 o = sim_op_new(p);
+	u32 o;
 
 	n->cpu_free = sim_max(n->cpu_free, p->now) + p->sim->cfg.overhead;
+	if (!may_start(p, node, op))
+		return;
+	o = sim_op_new(p);
 	p->op[o] = *op;
 	p->op[o].born = p->now;
 	p->op[o].start = n->cpu_free;

@@ -65,3 +65,14 @@ const char *sim_lines_numbers(const char *line, uint32_t most, uint32_t *value,
 		line = end;
 	}
 }
+
+bool sim_lines_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(text, word, len))
+		return false;
+	text += len;
+	text += strspn(text, BLANKS);
+	return !*text || *text == '#';
+}

@@ -6,6 +6,7 @@
 #ifndef ANG_SIM_LINES_H
 #define ANG_SIM_LINES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -59,5 +60,8 @@ void sim_lines_close(struct sim_lines *l);
  */
 const char *sim_lines_numbers(const char *line, uint32_t most, uint32_t *value,
 			      uint32_t *n);
+
+/* Is @text the word, and nothing more but blanks or a comment? */
+bool sim_lines_word(const char *text, const char *word);
 
 #endif /* ANG_SIM_LINES_H */

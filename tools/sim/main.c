@@ -25,7 +25,7 @@ static const struct sim_opt common_opts[] = {
 	[OPT_ROUTES] = { "routes", SIM_T_FILE, NULL,
 	  "file of ways to take instead of the topology's: router, node, port" },
 	[OPT_FAULTS] = { "faults", SIM_T_FILE, NULL,
-	  "file of faults of links: router, port, loss, corrupt, delay" },
+	  "file of faults of links: router, port, loss, corrupt, delay; or router, port, down" },
 	{ "checkpoint", SIM_T_TEXT, NULL, "file that --restore continues from" },
 	{ "every", SIM_T_TIME, "600s", "wall-clock time between checkpoints" },
 	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop" },

@@ -188,9 +188,11 @@ static u32 src_port(const struct sim *s, u32 src)
 static u64 may_adapt(struct sim_part *p, u32 node, struct sim_pkt *k, u32 out)
 {
 	const struct sim *s = p->sim;
-	u64 t = link_room(p, node, out, SIM_VC_ADAPT, true, k);
-	u64 det;
+	u64 t = SIM_NEVER, det;
 
+	/* With links down, routes may be longer than the shortest paths. */
+	if (!s->down || sim_shortest(s, node, k->dst) >> out & 1)
+		t = link_room(p, node, out, SIM_VC_ADAPT, true, k);
 	k->vc = SIM_VC_ADAPT;
 	if (!t || out != sim_route(s, node, k->dst))
 		return t;
@@ -242,26 +244,18 @@ static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
 	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
 }
 
-/* Put the packet on a link; @k is a copy. */
-static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
+/** sim_link_put() - put a packet on a link, on which it is from @from to @to */
+void sim_link_put(struct sim_part *p, u32 node, u32 out, u32 k, u64 from, u64 to)
 {
 	struct sim *s = p->sim;
-	struct sim_out *o = sim_out(s, node, out);
 	struct sim_pkt *q = &p->pkt[k];
 	const struct sim_end *e = sim_end(s, node, out);
 	u32 port = e->port * (u32)SIM_NVC + q->vc;
-	u64 lost = sim_link_lost(s, node, out, q);
 	struct sim_mail *m;
 
-	sim_vc(s, node, out, q->vc)->used += sim_places(s, q->vc, q);
-	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
-	o->flits += q->flits;
-	o->pkts[q->vc] += q->npkts;
-	p->acc.sent += q->npkts;
-	q->hops++;
-	q->tail = o->free + e->latency;
+	q->tail = to + e->latency;
 	q->elig = sim_align(s, s->cfg.vc == SIM_CUT_THROUGH ?
-			       p->now + lost + e->latency : first_tail(s, q)) +
+			       from + e->latency : first_tail(s, q)) +
 		  sim_cycles(s, sim_hop(s, e->router - s->base));
 	if (is_mine(p, e->router)) {
 		sim_push(p, q->elig, e->router - s->base, SIM_EV_ARRIVE, port, k);
@@ -274,6 +268,23 @@ static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 	m->credit = 0;
 	m->pkt = *q;
 	sim_pkt_free(p, k);
+}
+
+/* Give the packet to a link; @k is a copy. */
+static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
+{
+	struct sim *s = p->sim;
+	struct sim_out *o = sim_out(s, node, out);
+	struct sim_pkt *q = &p->pkt[k];
+
+	sim_vc(s, node, out, q->vc)->used += sim_places(s, q->vc, q);
+	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
+	o->flits += q->flits;
+	o->pkts[q->vc] += q->npkts;
+	p->acc.sent += q->npkts;
+	q->hops++;
+	if (!s->fault || !sim_retry_send(p, node, out, k))
+		sim_link_put(p, node, out, k, p->now, o->free);
 }
 
 /* Time that an output needs for a packet. */
@@ -399,8 +410,6 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	if (sim_is_result(s, src))
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
 	done = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
-	if (out < s->nports)
-		done += sim_link_lost(s, node, out, q);
 	o->free = out == SIM_OUT_PE(s) ? pe_take(s, node, done) : done;
 	o->turn = (u16)((src + 1) % s->nsrc);
 	f->free = sim_max(f->free, done);
@@ -539,13 +548,15 @@ static void ask(struct sim_part *p, u32 node, u32 src, u32 out)
 u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
+	u64 outs;
 
 	if (s->base + node == k->dst)
 		return SIM_PE(s);
 	k->vc = sim_is_request(k->type) ? ANGARA_VC_REQ : ANGARA_VC_RSP;
 	if (!is_adaptive(s, src, k))
 		return 1ULL << sim_route(s, node, k->dst);
-	return sim_shortest(s, node, k->dst);
+	outs = sim_shortest(s, node, k->dst);
+	return s->down ? sim_ports_up(s, node, k->dst, outs) : outs;
 }
 
 /* Request outputs until one serves the head; see adapt_best(). */
@@ -648,6 +659,9 @@ void sim_event(struct sim_part *p, const struct sim_ev *e)
 		break;
 	case SIM_EV_TIMER:
 		sim_credit_timer(p, e->node);
+		break;
+	case SIM_EV_RETRY:
+		sim_retry_due(p, e->node, port);
 		break;
 	default:
 		o = sim_out(p->sim, e->node, port);

@@ -193,6 +193,26 @@ struct sim_credit {
 };
 
 /**
+ * struct sim_retry - the sender of a link with faults, see retry.c
+ * @resend: when it sends again, 0: not at all
+ * @rng: state of the generator that selects the packets
+ * @open_ps: time of the @open packets on the link
+ * @open: packets that the far end took, of which the sender does not know
+ * @first: first of the packets that the far end did not take, 0 for none
+ * @last: last one
+ * @held: their number
+ */
+struct sim_retry {
+	u64 resend;
+	u64 rng;
+	u64 open_ps;
+	u32 open;
+	u32 first;
+	u32 last;
+	u32 held;
+};
+
+/**
  * struct sim_slot - the Reducer's memory of one ReduceId
  * @finish: time when its contents are complete
  * @start: time when the first flits of all its contents had arrived
@@ -287,7 +307,8 @@ struct sim_nic {
 #define SIM_EV_HOST	1	/* @arg: see the workload */
 #define SIM_EV_CREDIT	2	/* the PE learns of @arg results */
 #define SIM_EV_TIMER	3	/* a timer of the credit unit */
-#define SIM_EV_KICK	4	/* output @port checks its sources */
+#define SIM_EV_RETRY	4	/* a link with faults sends again */
+#define SIM_EV_KICK	5	/* output @port checks its sources */
 
 #define SIM_EV_SHIFT	12
 #define SIM_EV_PORT	((1U << SIM_EV_SHIFT) - 1)
@@ -360,6 +381,7 @@ struct sim_mails {
  * @done: units of the workload, for progress and completeness
  * @wrong: wrong values
  * @bytes: payload that a workload has received
+ * @refused: operations whose route crosses a link that is down
  * @posted: identities of packets that were generated, added up; 0 without any
  * @fetched: sum of the identities of packets that reached their host
  * @lat_n: packets measured
@@ -384,6 +406,7 @@ struct sim_acc {
 	u64 done;
 	u64 wrong;
 	u64 bytes;
+	u64 refused;
 	u64 posted;
 	u64 fetched;
 	u64 lat_n;
@@ -496,6 +519,8 @@ struct sim_work {
  * @header_ps: additional time of each packet to or from the host
  * @end: ends of cables, [nodes][nports]
  * @fault: faults of the same cables, or NULL: none
+ * @retry: their senders, if @fault is not NULL
+ * @down: of each router of the fabric, ports whose links are down, or NULL: none
  * @coord: TORUS of at most ANG_MAX_DIMS dimensions: coordinates of all nodes;
  *	else NULL
  * @route: ports that --routes gives, [routers][nodes] of the whole fabric, or
@@ -538,6 +563,8 @@ struct sim {
 	u32 max_flits;
 	struct sim_end *end;
 	struct ang_fault *fault;
+	struct sim_retry *retry;
+	u64 *down;
 	u16 (*coord)[ANG_MAX_DIMS];
 	u8 *route;
 	u8 *near;

@@ -159,6 +159,8 @@ static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 	e->cfg.loss = given->loss;
 	e->cfg.corrupt = given->corrupt;
 	e->cfg.fault_delay = given->fault_delay;
+	if (given->loss || given->corrupt || e->faults)
+		e->cfg.train = 1;
 	fit_trains(&e->cfg);
 	if (!given->fabric)
 		return;

@@ -40,7 +40,8 @@ int work_begin(struct env *e, struct sim *s)
 	if (!err) {
 		err = sim_faults(s, e->faults, why, sizeof(why));
 		if (err)
-			fprintf(stderr, "angara-sim: --faults %s\n", why);
+			fprintf(stderr, "angara-sim: %s%s\n",
+				e->faults ? "--faults " : "", why);
 	}
 	if (!err && e->trace) {
 		err = sim_trace_start(s, e->watch);
@@ -187,12 +188,17 @@ static void restore(struct env *e, struct sim *s)
 
 static bool is_complete(const struct sim *s, const struct result *r)
 {
-	return !r->lost && !r->acc.wrong && r->acc.posted == r->acc.fetched &&
+	return !r->lost && !r->acc.wrong && !r->acc.refused && r->acc.posted == r->acc.fetched &&
 	       (!s->expect || r->acc.done == s->expect);
 }
 
 static void complain(struct sim *s, const struct result *r)
 {
+	if (r->acc.refused) {
+		fprintf(stderr, "angara-sim: %llu operations failed: their routes cross links that are down; --routes leads around a link\n",
+			(unsigned long long)r->acc.refused);
+		return;
+	}
 	fprintf(stderr, "angara-sim: %llu packets stuck, %llu wrong",
 		(unsigned long long)r->lost, (unsigned long long)r->acc.wrong);
 	if (s->expect)
@@ -204,6 +210,27 @@ static void complain(struct sim *s, const struct result *r)
 	else if (r->acc.posted != r->acc.fetched)
 		fprintf(stderr, ", some lost or delivered twice");
 	fputc('\n', stderr);
+}
+
+/* Are all links of all trees up?  Prints a message if not. */
+static bool trees_up(const struct env *e, const struct sim *s)
+{
+	u32 tree, i;
+
+	for (tree = 0; s->down && tree < s->ntrees; tree++) {
+		const struct angara_tree_row *rows = s->rows[tree];
+
+		for (i = 0; rows && i < s->topo.routers; i++) {
+			if (!(rows[i].ports & s->down[i]))
+				continue;
+			if (!e->comm.rank)
+				fprintf(stderr, "angara-sim: tree %u needs port %u of router %u, whose link is down\n",
+					tree, ang_lowest(rows[i].ports & s->down[i]),
+					i);
+			return false;
+		}
+	}
+	return true;
 }
 
 /**
@@ -220,6 +247,10 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 	struct timespec a, b;
 	int err;
 
+	if (!trees_up(e, s)) {
+		sim_free(s);
+		return -EIO;
+	}
 	restore(e, s);
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	sim_run(s);

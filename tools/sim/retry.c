@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Links that lose and corrupt packets, by the rules of the device model
+ * (ang_fault.h), with clocks.
+ *
+ * Go-back-N: the far end takes packets in order only, and drops corrupted ones.
+ * It answers each packet that it receives with the number that it expects next;
+ * answers are lost as packets are.  So the sender learns of a loss when a later
+ * packet has crossed the link and its answer has returned; until then all that
+ * it sends is in vain.  Without an answer it sends again after
+ * ANG_RETRY_TIMEOUT.  An answer covers all packets before it, so a lost one
+ * costs nothing if another packet follows; otherwise the packet is sent twice.
+ *
+ * The link keeps packets that the far end has not taken, up to
+ * ANG_RETRY_WINDOW.  Packets that the far end took do not wait for the window:
+ * it covers a round trip.
+ */
+#include "sim.h"
+
+static struct sim_retry *retry_of(const struct sim *s, u32 node, u32 port)
+{
+	return &s->retry[(size_t)node * s->nports + port];
+}
+
+static const struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
+{
+	return &s->fault[(size_t)node * s->nports + port];
+}
+
+/** sim_retry_begin() - seed the generators of all links, each in another way */
+void sim_retry_begin(struct sim *s)
+{
+	u32 node, port;
+
+	s->retry = sim_zalloc((size_t)s->nodes * s->nports, sizeof(*s->retry));
+	for (node = 0; node < s->nodes; node++)
+		for (port = 0; port < s->nports; port++)
+			retry_of(s, node, port)->rng = s->cfg.seed ^
+				(u64)(s->base + node) << 40 ^ (u64)port << 32;
+}
+
+/* Delays are those of one direction, as --faults has them. */
+static u64 round_trip(const struct sim *s, u32 node, u32 port)
+{
+	return 2 * sim_end(s, node, port)->latency -
+	       sim_cycles(s, fault_of(s, node, port)->delay);
+}
+
+/* Draws the fate of a packet or an answer. */
+static bool passes(const struct sim *s, u32 node, u32 port)
+{
+	return ang_fault_fate(fault_of(s, node, port),
+			      &retry_of(s, node, port)->rng) == ANG_FATE_OK;
+}
+
+static void resend_at(struct sim_part *p, u32 node, u32 port, u64 time)
+{
+	retry_of(p->sim, node, port)->resend = time;
+	sim_push(p, time, node, SIM_EV_RETRY, port, 0);
+}
+
+/* Nothing that was sent until @sent is answered so far. */
+static void timeout_from(struct sim_part *p, u32 node, u32 port, u64 sent)
+{
+	resend_at(p, node, port, sent + round_trip(p->sim, node, port) +
+				 sim_cycles(p->sim, ANG_RETRY_TIMEOUT));
+}
+
+/* Forgets packets of which the sender has heard. */
+static void answered(struct sim_retry *r)
+{
+	r->open = 0;
+	r->open_ps = 0;
+	r->resend = 0;
+}
+
+/* The far end takes a packet that is on the link from @from to @to. */
+static void take(struct sim_part *p, u32 node, u32 port, u32 k, u64 from, u64 to)
+{
+	struct sim_retry *r = retry_of(p->sim, node, port);
+
+	r->open++;
+	r->open_ps += p->sim->link_ps[p->pkt[k].flits];
+	sim_link_put(p, node, port, k, from, to);
+	if (passes(p->sim, node, port))
+		answered(r);
+	else
+		timeout_from(p, node, port, to);
+}
+
+/*
+ * A packet behind a lost one leaves the link at @sent.  If it arrives, and so
+ * does the answer, the sender knows of the loss a round trip later, and the link
+ * is of no use until then.
+ */
+static void report(struct sim_part *p, u32 node, u32 port, u64 sent)
+{
+	struct sim *s = p->sim;
+	struct sim_retry *r = retry_of(s, node, port);
+	struct sim_out *o = sim_out(s, node, port);
+	u64 known = sent + round_trip(s, node, port);
+
+	if (known < r->resend && passes(s, node, port) && passes(s, node, port)) {
+		answered(r);
+		resend_at(p, node, port, known);
+		o->free = sim_max(o->free, known);
+	}
+}
+
+/**
+ * sim_retry_send() - a packet takes its time on a link with faults
+ * @p: partition
+ * @node: node
+ * @port: port of the link, which is free when the packet has left
+ * @k: packet
+ *
+ * Return: false if the link loses and corrupts nothing; nothing is done.
+ */
+bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k)
+{
+	struct sim *s = p->sim;
+	const struct ang_fault *fault = fault_of(s, node, port);
+	struct sim_retry *r = retry_of(s, node, port);
+	struct sim_out *o = sim_out(s, node, port);
+	u64 sent = o->free;
+
+	if (!fault->loss && !fault->corrupt)
+		return false;
+	if (!r->held && passes(s, node, port)) {
+		take(p, node, port, k, p->now, sent);
+		return true;
+	}
+	p->pkt[k].next = 0;
+	if (r->held++) {
+		p->pkt[r->last].next = k;
+		report(p, node, port, sent);
+	} else {
+		r->first = k;
+		timeout_from(p, node, port, sent);
+	}
+	r->last = k;
+	if (r->held == ANG_RETRY_WINDOW)
+		o->free = sim_max(o->free, r->resend);
+	return true;
+}
+
+/* Send packets again that the far end took.  Return: when they have left. */
+static u64 open_again(struct sim_part *p, u32 node, u32 port, u64 from)
+{
+	struct sim_retry *r = retry_of(p->sim, node, port);
+	u64 to = from + r->open_ps;
+	bool heard = false;
+	u32 i;
+
+	for (i = 0; i < r->open; i++)
+		heard |= passes(p->sim, node, port);
+	if (heard && passes(p->sim, node, port))
+		answered(r);
+	else if (r->open)
+		timeout_from(p, node, port, to);
+	return to;
+}
+
+/* Send all packets behind a lost one, until the sender learns of the loss. */
+static void rest_again(struct sim_part *p, u32 node, u32 port, u64 sent)
+{
+	struct sim *s = p->sim;
+	struct sim_out *o = sim_out(s, node, port);
+	u32 k = retry_of(s, node, port)->first;
+
+	timeout_from(p, node, port, sent);
+	o->free = sent;
+	for (k = p->pkt[k].next; k && o->free <= sent; k = p->pkt[k].next) {
+		sent += s->link_ps[p->pkt[k].flits];
+		o->free = sent;
+		report(p, node, port, sent);
+	}
+}
+
+/**
+ * sim_retry_due() - a link sends again what is not acknowledged
+ * @p: partition
+ * @node: node
+ * @port: port of the link
+ */
+void sim_retry_due(struct sim_part *p, u32 node, u32 port)
+{
+	struct sim *s = p->sim;
+	struct sim_retry *r = retry_of(s, node, port);
+	struct sim_out *o = sim_out(s, node, port);
+	u64 from = sim_max(p->now, o->free), to;
+
+	/* An answer came, or another time was set. */
+	if (r->resend != p->now)
+		return;
+	from = open_again(p, node, port, from);
+	while (r->first) {
+		u32 k = r->first;
+
+		to = from + s->link_ps[p->pkt[k].flits];
+		if (!passes(s, node, port)) {
+			rest_again(p, node, port, to);
+			return;
+		}
+		r->first = p->pkt[k].next;
+		r->held--;
+		take(p, node, port, k, from, to);
+		from = to;
+	}
+	o->free = from;
+}
