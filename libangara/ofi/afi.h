@@ -211,14 +211,14 @@ struct afi_dir_entry {
 };
 
 /**
- * struct afi_start - start of a peer's region
- * @key: of the region, 0: entry is empty
- * @start: address
+ * struct afi_listed - an entry of a peer's directory
+ * @key: key that the program uses
+ * @akey: as in the directory; 0: none
  * @peer: peer
  */
-struct afi_start {
+struct afi_listed {
 	u64 key;
-	u64 start;
+	u64 akey;
 	struct angara_peer peer;
 };
 
@@ -228,6 +228,9 @@ struct afi_start {
  * @op_sent: a message of an operation has been sent or, with @err, has failed
  * @op_came: the peer has completed the action that an operation waited for or,
  *	with @err, has failed
+ * @plan_resume: an operation with afi_op.late may find room now
+ * @plan_again: the piece of such an operation has failed; true: it is repeated
+ * @plan_ended: such an operation has ended
  * @talk_sent: a message between members of a group has been sent or, with @err,
  *	has failed
  */
@@ -236,6 +239,9 @@ struct afi_up {
 	void (*op_sent)(struct afi_op *op, int err,
 			const struct angara_completion *c);
 	void (*op_came)(struct afi_op *op, int err);
+	bool (*plan_resume)(struct afi_op *op);
+	bool (*plan_again)(struct afi_op *op, int err);
+	void (*plan_ended)(struct afi_op *op);
 	void (*talk_sent)(struct afi_domain *d, fi_addr_t group, u32 rank,
 			  u32 seq, int err);
 };
@@ -290,7 +296,7 @@ struct afi_up {
  * @dir: region of the directory, which peers read
  * @window: region of these places
  * @lates: operations that wait for entries of peers' directories
- * @starts: with @virt: cached starts of peers' regions, by key
+ * @listed: cached entries of peers' directories, by key
  * @temps: regions of the library's cache that operations hold
  * @numbers: a bit for each endpoint number in use
  * @eps: endpoints and contexts by number
@@ -367,7 +373,7 @@ struct afi_domain {
 	struct angara_mr *dir;
 	struct angara_mr *window;
 	struct afi_late *lates;
-	struct afi_start *starts;
+	struct afi_listed *listed;
 	u32 temps;
 	u64 numbers[AFI_EPS / 64];
 	struct afi_ep *eps[AFI_EPS];

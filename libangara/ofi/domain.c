@@ -289,6 +289,9 @@ static const struct afi_up domain_up = {
 	.progress = domain_progress,
 	.op_sent = afi_op_sent,
 	.op_came = afi_op_came,
+	.plan_resume = afi_plan_resume,
+	.plan_again = afi_plan_again,
+	.plan_ended = afi_plan_ended,
 	.talk_sent = afi_talk_sent,
 };
 

@@ -128,8 +128,8 @@ bool afi_domain_device(const char *name, const char **device)
 }
 
 /*
- * The fewest mode bits that suffice: none, or FI_MR_PROV_KEY, which the adapter
- * handles best.
+ * The fewest mode bits that suffice.  Memory has to be mapped before it is
+ * registered, but programs that cannot promise that are served, too.
  */
 static int mr_mode(const struct fi_domain_attr *want, u32 version)
 {
@@ -139,12 +139,12 @@ static int mr_mode(const struct fi_domain_attr *want, u32 version)
 		return wanted;
 	if (FI_VERSION_LT(version, FI_VERSION(1, 5)))
 		return AFI_MR_SCALABLE;
-	return wanted & (FI_MR_ALLOCATED | FI_MR_PROV_KEY);
+	return wanted & FI_MR_ALLOCATED;
 }
 
 static size_t mr_cnt(int mode)
 {
-	return mode & FI_MR_PROV_KEY ? AFI_REGIONS : AFI_DIRECT_KEYS;
+	return mode == AFI_MR_BASIC ? AFI_VIRT_REGIONS : AFI_CHOSEN_REGIONS;
 }
 
 static bool domain_ok(const struct fi_domain_attr *dom, u32 version)

@@ -15,9 +15,8 @@
  *			directory contains the start of the region, at its slot.  An
  *			initiator reads it once: no other region gets that key.
  *   other large keys	The directory contains the adapter's key for key k.  An
- *			initiator reads the entry each time before it uses k.  The
- *			result is stale only if the target closes the region while
- *			the initiator uses k, which is the program's mistake.
+ *			initiator caches it.  The target's adapter refuses it once
+ *			the region is closed, since its higher bits are random.
  */
 #include <stdlib.h>
 
@@ -58,9 +57,8 @@ int afi_keys_init(struct afi_domain *d)
 	int ret;
 
 	d->dir_mem = calloc(AFI_DIR_ROOM + windows, sizeof(*d->dir_mem));
-	if (d->virt)
-		d->starts = calloc(AFI_STARTS, sizeof(*d->starts));
-	if (!d->dir_mem || (d->virt && !d->starts))
+	d->listed = calloc(AFI_LISTED, sizeof(*d->listed));
+	if (!d->dir_mem || !d->listed)
 		return -FI_ENOMEM;
 	d->dir_mem[AFI_DIR_ID].key = d->id;
 	ret = angara_mr_reg_key(d->dom, d->dir_mem, len,
@@ -77,7 +75,7 @@ int afi_keys_init(struct afi_domain *d)
 void afi_keys_free(struct afi_domain *d)
 {
 	free(d->dir_mem);
-	free(d->starts);
+	free(d->listed);
 }
 
 /*
@@ -228,9 +226,46 @@ static bool same_peer(struct angara_peer a, struct angara_peer b)
 	return a.node == b.node && a.ctx == b.ctx;
 }
 
-static struct afi_start *start_at(const struct afi_domain *d, u64 key)
+static struct afi_listed *listed_at(const struct afi_domain *d, u64 key)
 {
-	return &d->starts[place_of(key) % AFI_STARTS];
+	return &d->listed[place_of(key) % AFI_LISTED];
+}
+
+/* The cached entry of a key, or NULL. */
+static const struct afi_listed *listed_find(const struct afi_domain *d,
+					    struct angara_peer peer, u64 key)
+{
+	const struct afi_listed *l = listed_at(d, key);
+
+	return l->akey && l->key == key && same_peer(l->peer, peer) ? l : NULL;
+}
+
+/**
+ * afi_key_listed() - translate a peer's key by a cached entry of its directory
+ * @d: domain, locked
+ * @peer: peer
+ * @there: memory as the program uses it
+ * @known: out: as the adapter does, if its region still exists
+ *
+ * Return: false: there is no such entry, or the key needs none.
+ */
+bool afi_key_listed(const struct afi_domain *d, struct angara_peer peer,
+		    const struct afi_there *there, struct afi_there *known)
+{
+	const struct afi_listed *l;
+
+	if (d->prov_keys || there->key < AFI_DIRECT_KEYS)
+		return false;
+	l = listed_find(d, peer, there->key);
+	if (l)
+		*known = (struct afi_there){ l->akey - 1, there->off };
+	return l;
+}
+
+/* The cached entry of a key is out of date. */
+void afi_key_forget(const struct afi_domain *d, u64 key)
+{
+	listed_at(d, key)->akey = 0;
 }
 
 /*
@@ -240,10 +275,10 @@ static struct afi_start *start_at(const struct afi_domain *d, u64 key)
 static int known_start(const struct afi_domain *d, struct angara_peer peer,
 		       struct afi_there *there)
 {
-	const struct afi_start *s = start_at(d, there->key);
+	const struct afi_listed *l = listed_find(d, peer, there->key);
 
-	if (s->key == there->key && same_peer(s->peer, peer)) {
-		there->off -= s->start;
+	if (l) {
+		there->off -= l->akey;
 		return 0;
 	}
 	return place_of_slot(there->key) < AFI_DIR_ENTRIES ? -FI_EINPROGRESS :
@@ -294,22 +329,20 @@ int afi_key_read(const struct afi_domain *d, struct angara_peer peer, u32 number
 }
 
 /*
- * For an invalid key this may find the start of another region in the same slot.
- * The target's adapter refuses the key then.
+ * The entry of a key among @found, or 0.  The start that is found for an invalid
+ * key may be that of another region in the same slot.  The target's adapter
+ * refuses the key then.
  */
-static int entry_start(const struct afi_domain *d, struct angara_peer peer,
-		       const struct afi_dir_entry *found, struct afi_there *there)
+static u64 entry_find(const struct afi_domain *d, const struct afi_dir_entry *found,
+		      u64 key)
 {
-	const u64 start = found[0].akey;
+	u32 i;
 
-	if (!start)
-		return -FI_ENOKEY;
-	*start_at(d, there->key) = (struct afi_start){
-		.key = there->key,
-		.start = start,
-		.peer = peer,
-	};
-	there->off -= start;
+	if (d->virt)
+		return found[0].akey;
+	for (i = 0; i < AFI_DIR_WINDOW; i++)
+		if (found[i].akey && found[i].key == key)
+			return found[i].akey;
 	return 0;
 }
 
@@ -325,15 +358,18 @@ static int entry_start(const struct afi_domain *d, struct angara_peer peer,
 int afi_key_entry(const struct afi_domain *d, struct angara_peer peer, u32 number,
 		  struct afi_there *there)
 {
-	const struct afi_dir_entry *found = window_of(d, number);
-	u32 i;
+	const u64 akey = entry_find(d, window_of(d, number), there->key);
 
+	if (!akey)
+		return -FI_ENOKEY;
+	*listed_at(d, there->key) = (struct afi_listed){
+		.key = there->key,
+		.akey = akey,
+		.peer = peer,
+	};
 	if (d->virt)
-		return entry_start(d, peer, found, there);
-	for (i = 0; i < AFI_DIR_WINDOW; i++)
-		if (found[i].akey && found[i].key == there->key) {
-			there->key = found[i].akey - 1;
-			return 0;
-		}
-	return -FI_ENOKEY;
+		there->off -= akey;
+	else
+		there->key = akey - 1;
+	return 0;
 }

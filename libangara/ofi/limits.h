@@ -49,11 +49,15 @@
  * searched.
  */
 #define AFI_DIRECT_KEYS		512
-#define AFI_DIR_ENTRIES		4096
+#define AFI_DIR_ENTRIES		16384
 #define AFI_DIR_WINDOW		16
-#define AFI_DIR_LATES		16	/* operations that wait for entries */
-#define AFI_STARTS		1024	/* cached starts of peers' regions */
-#define AFI_REGIONS		32768	/* regions with keys of the provider */
+#define AFI_DIR_LATES		64	/* operations that need entries */
+#define AFI_LISTED		1024	/* cached entries of peers' directories */
+
+/* Regions of a domain, whatever else it does. */
+#define AFI_CHOSEN_REGIONS	2048	/* with keys that the program chooses */
+#define AFI_REGIONS		32768	/* with keys of the provider */
+#define AFI_VIRT_REGIONS	8192	/* the same, addressed by virtual address */
 
 /*
  * Regions that the provider registers for single operations, which pins their

@@ -199,6 +199,8 @@ static void op_retire(struct afi_op *op)
 		op->domain->asking--;
 	}
 	op->asks = NULL;
+	if (op->late)
+		op->domain->up->plan_ended(op);
 	op->gen++;
 	afi_op_unexpect(op);
 	op->domain->ops_left++;
@@ -344,8 +346,9 @@ static void piece_ended(struct afi_domain *d, struct afi_await *a, int err,
 {
 	struct afi_op *op = afi_of(a, struct afi_piece, await)->op;
 
-	(void)d;
 	op->live--;
+	if (err && op->late && d->up->plan_again(op, err))
+		return;
 	if (err)
 		afi_op_fail(op, err, c);
 	if (!op->live)
@@ -369,7 +372,7 @@ int afi_piece_started(struct afi_piece *piece, int ret)
 static bool op_retry(struct afi_op *op)
 {
 	if (op->late)
-		return op->resume(op);
+		return op->domain->up->plan_resume(op);
 	if (op->asked && afi_show_asked(op))
 		return true;
 	if (op->asked)

@@ -207,9 +207,8 @@ struct afi_rest {
  * @peer: the other endpoint, of a message
  * @own_ep: number of this endpoint
  * @recv: PULL: receive
- * @late: RMA, TELL: the operation waits for entries of the peer's directory, see
+ * @late: RMA, TELL: the operation needs entries of the peer's directory, see
  *	plan.c; or NULL
- * @resume: with @late: continues when there is room, or returns false
  * @asks: PULL: messages to the sender, if it was asked for its data; or NULL
  * @nslots: TELL: number of the target's regions
  * @n: number of pieces
@@ -238,7 +237,6 @@ struct afi_op {
 	u32 own_ep;
 	struct afi_recv *recv;
 	struct afi_late *late;
-	bool (*resume)(struct afi_op *op);
 	struct afi_flow *asks;
 	u32 nslots;
 	u32 n;
@@ -259,6 +257,9 @@ int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		bool quiet, bool write);
 
 /* keys.c */
+bool afi_key_listed(const struct afi_domain *d, struct angara_peer peer,
+		    const struct afi_there *there, struct afi_there *known);
+void afi_key_forget(const struct afi_domain *d, u64 key);
 int afi_key_known(const struct afi_domain *d, struct angara_peer peer,
 		  struct afi_there *there);
 int afi_key_read(const struct afi_domain *d, struct angara_peer peer, u32 number,
@@ -270,6 +271,9 @@ int afi_key_entry(const struct afi_domain *d, struct angara_peer peer, u32 numbe
 int afi_plans_init(struct afi_domain *d);
 void afi_plans_free(struct afi_domain *d);
 int afi_plan_start(struct afi_op *op, struct afi_plan *plan);
+bool afi_plan_resume(struct afi_op *op);
+bool afi_plan_again(struct afi_op *op, int err);
+void afi_plan_ended(struct afi_op *op);
 
 /* order.c */
 bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,

@@ -5,9 +5,14 @@
  *
  * If a key is in the peer's directory, the operation is in progress while the
  * adapter reads the entries: the call does not wait for them.  Each operation
- * reads the entries of its own keys, and nothing else uses them, so an entry is
- * never older than the call.  At most AFI_DIR_LATES operations of a domain wait
- * for entries; calls that exceed them return -FI_EAGAIN.
+ * reads the entries of its own keys, so an entry is not older than the call.
+ *
+ * An operation of one piece may try an entry that an earlier one has read.  If
+ * the region is gone, the target's adapter refuses the key and has done nothing;
+ * the operation then reads the entries, as above.
+ *
+ * Both kinds of operations keep their pieces: at most AFI_DIR_LATES of a domain.
+ * Calls that exceed them return -FI_EAGAIN.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +30,18 @@ struct afi_look {
 };
 
 /**
- * struct afi_late - an operation that waits for entries of its peer's directory
+ * struct afi_late - an operation that needs entries of its peer's directory
  * @op: operation; NULL: not in use
  * @unknown: a bit for each key of @plan that is in the directory
  * @looks: a read for each of these keys
+ * @asked: remote memory as the program uses it, while a known entry is tried
  * @plan: the operation's pieces
  */
 struct afi_late {
 	struct afi_op *op;
 	u32 unknown;
 	struct afi_look looks[AFI_RMA_IOV_LIMIT];
+	struct afi_there asked;
 	struct afi_plan plan;
 };
 
@@ -80,11 +87,13 @@ static u32 look_number(const struct afi_late *late, u32 key)
 	return (u32)(late - late->op->domain->lates) * AFI_RMA_IOV_LIMIT + key;
 }
 
-/*
- * All reads have ended.  Return: false: there was no room to start the pieces;
- * op.c calls again.
+/**
+ * afi_plan_resume() - start the pieces of an operation whose reads have ended
+ * @op: operation with afi_op.late
+ *
+ * Return: false: there is no room; op.c calls again.
  */
-static bool late_resume(struct afi_op *op)
+bool afi_plan_resume(struct afi_op *op)
 {
 	struct afi_late *late = op->late;
 	u32 i;
@@ -107,8 +116,8 @@ static bool late_resume(struct afi_op *op)
 		if (ret)
 			afi_op_fail(op, ret, NULL);
 	}
+	/* The pieces are started once, so the operation does not come here again. */
 	op->late = NULL;
-	op->resume = NULL;
 	if (op->done.err)
 		afi_op_start(op);
 	else
@@ -127,7 +136,7 @@ static void look_ended(struct afi_domain *d, struct afi_await *a, int err,
 	if (err)
 		afi_op_fail(op, err, c);
 	if (!op->live)
-		late_resume(op);
+		afi_plan_resume(op);
 }
 
 static int look_start(struct afi_late *late, u32 key)
@@ -145,7 +154,7 @@ static int look_start(struct afi_late *late, u32 key)
 }
 
 /* The program may use the memory of an injected write again. */
-static void late_keep(struct afi_plan *plan)
+static void late_copy(struct afi_plan *plan)
 {
 	char *to = plan->x;
 	u32 i;
@@ -160,21 +169,36 @@ static void late_keep(struct afi_plan *plan)
 	}
 }
 
-/* @unknown: a bit for each key that is in the directory */
-static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown)
+/*
+ * Keeps the pieces of an operation.  @unknown: a bit for each key that is in the
+ * directory.  Return: NULL: there is no room.
+ */
+static struct afi_late *late_keep(struct afi_op *op, const struct afi_plan *plan,
+				  u32 unknown)
 {
 	struct afi_late *late = op->domain->lates;
-	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < AFI_DIR_LATES && late->op; i++)
 		late++;
 	if (i == AFI_DIR_LATES)
-		return -FI_EAGAIN;
+		return NULL;
 	late->op = op;
 	late->unknown = unknown;
 	late->plan = *plan;
-	late_keep(&late->plan);
+	late_copy(&late->plan);
+	return late;
+}
+
+/* Reads the entries.  @unknown: as in late_keep() */
+static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown)
+{
+	struct afi_late *late = late_keep(op, plan, unknown);
+	int ret = 0;
+	u32 i;
+
+	if (!late)
+		return -FI_EAGAIN;
 	for (i = 0; i < plan->keys && !ret; i++)
 		if (unknown & 1U << i)
 			ret = look_start(late, i);
@@ -186,9 +210,56 @@ static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown
 	if (ret)
 		afi_op_fail(op, ret, NULL);
 	op->late = late;
-	op->resume = late_resume;
 	afi_op_start(op);
 	return 0;
+}
+
+/* Starts the piece by an entry that an earlier operation has read. */
+static int plan_try(struct afi_op *op, const struct afi_plan *plan,
+		    struct afi_there known)
+{
+	struct afi_late *late = late_keep(op, plan, 1);
+
+	if (!late)
+		return -FI_EAGAIN;
+	late->asked = plan->there[0];
+	late->plan.there[0] = known;
+	op->late = late;
+	plan_post(op, &late->plan);
+	return 0;
+}
+
+/**
+ * afi_plan_again() - may an operation that the target refused be repeated?
+ * @op: operation with afi_op.late, which has tried a known entry
+ * @err: error of the piece
+ *
+ * Return: true: it is in progress again.
+ */
+bool afi_plan_again(struct afi_op *op, int err)
+{
+	struct afi_late *late = op->late;
+	int ret;
+
+	if (err != -ENOKEY)
+		return false;
+	late->plan.there[0] = late->asked;
+	op->nslots = 0;
+	afi_key_forget(op->domain, late->asked.key);
+	/* The read takes the place of the piece among operations in progress. */
+	ret = look_start(late, 0);
+	if (ret) {
+		afi_op_fail(op, ret, NULL);
+		afi_op_start(op);
+	}
+	return true;
+}
+
+/* The operation has ended. */
+void afi_plan_ended(struct afi_op *op)
+{
+	op->late->op = NULL;
+	op->late = NULL;
 }
 
 /**
@@ -203,10 +274,14 @@ static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown
  */
 int afi_plan_start(struct afi_op *op, struct afi_plan *plan)
 {
+	struct afi_there known;
 	u32 unknown = 0;
 	int ret = 0;
 	u32 i;
 
+	if (plan->n == 1 && plan->keys == 1 &&
+	    afi_key_listed(op->domain, plan_peer(op), &plan->there[0], &known))
+		return plan_try(op, plan, known);
 	for (i = 0; i < plan->keys && !ret; i++) {
 		ret = afi_key_known(op->domain, plan_peer(op), &plan->there[i]);
 		if (ret == -FI_EINPROGRESS) {

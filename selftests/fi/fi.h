@@ -23,7 +23,7 @@
 #define LONG_MS		60000	/* limit for any wait */
 #define ALL_RIGHTS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
-/* Modes that programs offer, and that the provider uses. */
+/* Modes that programs offer, and those with which open_side() opens a domain. */
 #define BASIC		(FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define PROV_KEYS	(FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 

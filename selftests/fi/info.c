@@ -164,6 +164,29 @@ static bool contexts(void)
 	return ok;
 }
 
+/* No mode is required that the provider can do without, and no more promised. */
+static bool least_modes(void)
+{
+	const struct how how = { 0 };
+	struct fi_info *hints = hints_of(&how, NULL), *info;
+	bool ok;
+
+	ok = expect(ask(API, NULL, 0, hints, &info), 0) &&
+	     expect(info->domain_attr->mr_mode, 0) &&
+	     expect((long long)info->domain_attr->mr_cnt, AFI_CHOSEN_REGIONS);
+	fi_freeinfo(info);
+	hints->domain_attr->mr_mode = BASIC | FI_MR_ENDPOINT | FI_MR_RAW;
+	hints->domain_attr->mr_cnt = AFI_CHOSEN_REGIONS;
+	ok = ok && expect(ask(API, NULL, 0, hints, &info), 0) &&
+	     expect(info->domain_attr->mr_mode, FI_MR_ALLOCATED);
+	fi_freeinfo(info);
+	hints->domain_attr->mr_cnt++;
+	ok = ok && expect(ask(API, NULL, 0, hints, &info), -FI_ENODATA);
+	fi_freeinfo(info);
+	fi_freeinfo(hints);
+	return ok;
+}
+
 /* Old programs use the old names of registration modes. */
 static bool old_modes(void)
 {
@@ -229,6 +252,7 @@ const struct part info_parts[] = {
 	{ "getinfo: what there is not", not_there },
 	{ "getinfo: what is granted", granted },
 	{ "getinfo: several contexts", contexts },
+	{ "getinfo: the fewest registration modes", least_modes },
 	{ "getinfo: old registration modes", old_modes },
 	{ "getinfo: nodes", nodes },
 	{ 0 },

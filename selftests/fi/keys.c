@@ -9,6 +9,7 @@
 #include <angara/angara.h>
 
 #include "fi.h"
+#include "limits.h"
 
 static struct side s[2];
 
@@ -91,7 +92,7 @@ static bool again(void)
 	return ok;
 }
 
-#define MOST	5000	/* more than there are keys of either kind */
+#define MOST	20000	/* more than there are keys of either kind */
 
 /* As many regions as possible: first small keys, then large ones. */
 static bool many(uint64_t first, size_t at_least)
@@ -121,13 +122,51 @@ static bool many(uint64_t first, size_t at_least)
 	return ok;
 }
 
+/* Random numbers, all different: a step of splitmix64. */
+static uint64_t scattered(uint64_t n)
+{
+	n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9ULL;
+	n = (n ^ n >> 27) * 0x94D049BB133111EBULL;
+	return n ^ n >> 31;
+}
+
+/* There is room for as many regions as promised, whatever their keys are. */
+static bool promised(int mr_mode, size_t n)
+{
+	const struct how how = { .mr_mode = mr_mode };
+	static struct fid_mr *mr[AFI_REGIONS];
+	static char mem[8];
+	bool ok = true;
+	size_t i;
+
+	open_pair(s, &how);
+	if (!(mr_mode & FI_MR_PROV_KEY))
+		ok = expect((long long)s[1].info->domain_attr->mr_cnt,
+			    (long long)n);
+	for (i = 0; ok && i < n; i++)
+		ok = expect(fi_mr_reg(s[1].domain, mem, sizeof(mem),
+				      FI_REMOTE_WRITE, 0, scattered(i + 1), 0,
+				      &mr[i], NULL), 0);
+	while (i-- > 0)
+		ok = (!mr[i] || closed(&mr[i]->fid)) && ok;
+	close_pair(s);
+	return ok;
+}
+
+static bool as_many(void)
+{
+	return promised(0, AFI_CHOSEN_REGIONS) &&
+	       promised(OLD_BASIC, AFI_VIRT_REGIONS) &&
+	       promised(PROV_KEYS, AFI_REGIONS);
+}
+
 static bool all_keys(void)
 {
 	const struct how how = { 0 };
 	bool ok;
 
 	open_pair(s, &how);
-	ok = many(0, 3000) && many(100000, 3000);
+	ok = many(0, 9000) && many(100000, 9000);
 	close_pair(s);
 	return ok;
 }
@@ -287,6 +326,7 @@ const struct part key_parts[] = {
 	{ "keys: the program's", chosen },
 	{ "keys: used again", again },
 	{ "keys: all there are", all_keys },
+	{ "keys: as many as promised", as_many },
 	{ "keys: the provider's", provided_keys },
 	{ "keys: the provider's, and where regions begin", provided_starts },
 	{ "keys: bad registrations", bad },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations whose keys are in the peer's directory, while its entries have not
- * arrived.
+ * Operations whose keys are in the peer's directory: while its entries have not
+ * arrived, and when they are known from earlier.
  */
-#include <stdio.h>
+#include <poll.h>
 #include <string.h>
 
 #include <rdma/fi_atomic.h>
@@ -237,6 +237,66 @@ static bool results(void)
 	return ok;
 }
 
+/* A second endpoint of the same domain, with the same queue. */
+static struct fid_ep *other_endpoint(void)
+{
+	struct fid_ep *ep = NULL;
+
+	if (expect(fi_endpoint(s[0].domain, s[0].info, &ep, NULL), 0) &&
+	    expect(fi_ep_bind(ep, &s[0].av->fid, 0), 0) &&
+	    expect(fi_ep_bind(ep, &s[0].cq->fid, FI_TRANSMIT | FI_RECV), 0))
+		expect(fi_enable(ep), 0);
+	return ep;
+}
+
+/* Writes four pieces to the memory of a key. */
+static ssize_t write_pieces(int i)
+{
+	static char data[4] = { 1, 2, 3, 4 };
+	const struct iovec iov[4] = {
+		{ data, 1 }, { data + 1, 1 }, { data + 2, 1 }, { data + 3, 1 },
+	};
+
+	return fi_writev(s[0].ep, iov, NULL, 4, s[0].peer, 0, key_of(i), mem);
+}
+
+/*
+ * When the entries arrive, other operations have taken all places of the
+ * context: the pieces start as these end.
+ */
+static bool no_room(void)
+{
+	struct fid_ep *eps[2], *other;
+	struct fi_cq_tagged_entry e;
+	int i, n = 0, which;
+	uint64_t small = 0;
+	struct fid_mr *at;
+	bool ok = true;
+
+	begin();
+	at = reg(&s[1], &small, sizeof(small), RIGHTS, 1);
+	other = other_endpoint();
+	eps[0] = s[0].ep;
+	eps[1] = other;
+	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+		ok = expect(write_pieces(i), 0);
+	for (which = 0; which < 2; which++)
+		while (!fi_write(eps[which], &one, 8, NULL, s[0].peer, 0, 1, mem))
+			n++;
+	/* The second endpoint finds no room, not its own limit. */
+	ok = ok && expect(n < 2 * AFI_TX_SIZE - AFI_DIR_LATES, true);
+	harvest_stuck = false;
+	for (i = 0; ok && i < n + AFI_DIR_LATES; i++)
+		ok = completion(&s[0], &e);
+	ok = ok && nothing(&s[0]) && expect(small, 1);
+	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+		ok = expect(!memcmp(mem[i], "\1\2\3\4", 4), true);
+	closed(&other->fid);
+	closed(&at->fid);
+	end();
+	return ok;
+}
+
 /* Closing the endpoint gives up operations that wait. */
 static bool closed_early(void)
 {
@@ -254,6 +314,112 @@ static bool closed_early(void)
 	return ok;
 }
 
+/* Makes the initiator learn the entry of key 0, then replaces its region. */
+static bool learned(uint64_t *instead)
+{
+	bool ok;
+
+	begin();
+	harvest_stuck = false;
+	ok = expect(write_to(0), 0) && ended(0) && expect(mem[0][0], 1);
+	mem[0][0] = 0;
+	if (!instead)
+		return ok;
+	ok = closed(&mr[0]->fid) && ok;
+	mr[0] = reg(&s[1], instead, sizeof(*instead), RIGHTS, key_of(0));
+	return ok;
+}
+
+/* An entry that is known is not read again: the adapter writes at once. */
+static bool known(void)
+{
+	bool ok = learned(NULL);
+	int ms;
+
+	harvest_stuck = true;
+	ok = ok && expect(write_to(0), 0);
+	for (ms = 0; ok && !__atomic_load_n(&mem[0][0], __ATOMIC_ACQUIRE) &&
+		     ms < LONG_MS; ms++)
+		ok = nothing(&s[0]) && expect(poll(NULL, 0, 1), 0);
+	ok = ok && expect(mem[0][0], 1);
+	harvest_stuck = false;
+	ok = ok && ended(0) && nothing(&s[0]);
+	for (ms = 0; ok && ms < 2 * AFI_DIR_LATES; ms++)
+		ok = expect(write_to(0), 0) && ended(0);
+	end();
+	return ok;
+}
+
+/* The region of a known entry was replaced: the new one is found. */
+static bool outdated(void)
+{
+	uint64_t other = 0, value = 5;
+	bool ok = learned(&other) && expect(write_to(0), 0) && ended(0) &&
+		  nothing(&s[0]) && expect(other, 1) && expect(mem[0][0], 0);
+
+	end();
+	ok = learned(&other) && ok;
+	ok = ok && expect(fi_inject_write(s[0].ep, &value, sizeof(value),
+					  s[0].peer, 0, key_of(0)), 0);
+	value = 6;
+	while (ok && fi_cntr_read(s[0].cntr) < 2)
+		ok = nothing(&s[0]);
+	ok = ok && expect(other, 5) && expect(mem[0][0], 0);
+	end();
+	return ok;
+}
+
+/* The same for an atomic operation, which must be carried out once. */
+static bool outdated_atomic(void)
+{
+	uint64_t other = 40, add = 2, got = 0;
+	bool ok = learned(&other) &&
+		  expect(fi_fetch_atomic(s[0].ep, &add, 1, NULL, &got, NULL,
+					 s[0].peer, 0, key_of(0), FI_UINT64,
+					 FI_SUM, &mem[0]), 0);
+
+	add = 100;
+	ok = ok && ended(0) && nothing(&s[0]) && expect(other, 42) &&
+	     expect(got, 40) && expect(mem[0][0], 0);
+	end();
+	return ok;
+}
+
+/* The region of a known entry is gone: one error, and nothing is kept of it. */
+static bool gone(void)
+{
+	uint64_t other = 0;
+	bool ok = learned(&other);
+	int i;
+
+	ok = closed(&mr[0]->fid) && ok;
+	for (i = 0; ok && i < 2 * AFI_DIR_LATES; i++)
+		ok = expect(write_to(0), 0) &&
+		     error(&s[0], FI_ENOKEY, &mem[0]) && nothing(&s[0]);
+	mr[0] = reg(&s[1], &other, sizeof(other), RIGHTS, key_of(0));
+	ok = ok && expect(write_to(0), 0) && ended(0) && expect(other, 1);
+	end();
+	return ok;
+}
+
+/* The endpoint is closed before the refusal arrives: nothing is repeated. */
+static bool outdated_closed(void)
+{
+	uint64_t other = 0;
+	bool ok = learned(&other);
+	int i;
+
+	harvest_stuck = true;
+	ok = ok && expect(write_to(0), 0) && closed(&s[0].ep->fid);
+	harvest_stuck = false;
+	for (i = 0; ok && i < 100; i++)
+		ok = nothing(&s[0]);
+	ok = ok && expect(other, 0) &&
+	     expect(fi_endpoint(s[0].domain, s[0].info, &s[0].ep, NULL), 0);
+	end();
+	return ok;
+}
+
 const struct part late_parts[] = {
 	{ "late keys: more than may wait", many },
 	{ "late keys: a call that was given up", given_up },
@@ -262,6 +428,12 @@ const struct part late_parts[] = {
 	{ "late keys: several in an operation", several },
 	{ "late keys: a fence", fenced },
 	{ "late keys: results", results },
+	{ "late keys: no room for their pieces", no_room },
 	{ "late keys: a closed endpoint", closed_early },
+	{ "known keys: no entry is read", known },
+	{ "known keys: a region that was replaced", outdated },
+	{ "known keys: an atomic operation", outdated_atomic },
+	{ "known keys: a region that is gone", gone },
+	{ "known keys: a closed endpoint", outdated_closed },
 	{ 0 },
 };
