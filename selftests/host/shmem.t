@@ -306,11 +306,11 @@ number_reused()
 	grep -q '^wrong: the other process goes on$' "$TAP_TMP/out"
 }
 
-# mpp/shmem.h is the same header.
+# old_header HEADER PROGRAM: mpp/HEADER is the same header.
 old_header()
 {
-	sed 's|<shmem.h>|<mpp/shmem.h>|' "$SRC/queue.c" >"$TAP_TMP/old.c"
-	grep -q mpp/shmem.h "$TAP_TMP/old.c" && "$BIN/oshcc" -o "$TAP_TMP/old" "$TAP_TMP/old.c"
+	sed "s|<$1>|<mpp/$1>|" "$SRC/$2.c" >"$TAP_TMP/old.c"
+	grep -q "mpp/$1" "$TAP_TMP/old.c" && "$BIN/oshcc" -o "$TAP_TMP/old" "$TAP_TMP/old.c"
 }
 
 prints()
@@ -400,7 +400,8 @@ installed()
 	PREFIX=/opt/angara DESTDIR=$root variant plain libangara:install \
 		libangara/shmem:install tools/run:install || return
 	for file in bin/oshcc bin/oshc++ bin/oshrun include/angara-shmem/shmem.h \
-			include/angara-shmem/shmemx.h include/angara-shmem/mpp/shmem.h \
+			include/angara-shmem/shmemx.h \
+			include/angara-shmem/mpp/shmem.h include/angara-shmem/mpp/shmemx.h \
 			lib/libangara-shmem.so \
 			lib/pkgconfig/angara-shmem.pc share/man/man1/oshcc.1 \
 			share/man/man1/oshrun.1 share/man/man7/shmem.7 \
@@ -527,7 +528,8 @@ check 'size of the heap: 1.5m' heap_size 1572864 SHMEM_SYMMETRIC_SIZE=1.5m
 check 'deprecated SMA_SYMMETRIC_SIZE' heap_size 2097152 SMA_SYMMETRIC_SIZE=2M
 check 'deprecated variable beside the new one' heap_size 2097152 SMA_SYMMETRIC_SIZE=4M \
 	SHMEM_SYMMETRIC_SIZE=2M
-check 'deprecated mpp/shmem.h' old_header
+check 'deprecated mpp/shmem.h' old_header shmem.h queue
+check 'deprecated mpp/shmemx.h' old_header shmemx.h bits
 for set in SHMEM_SYMMETRIC_SIZE=1M SHMEM_DEBUG=1; do
 	check "only one PE has $set" unequal "$set"
 done
