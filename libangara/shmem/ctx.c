@@ -102,7 +102,7 @@ void shi_check(int ret, const char *what)
  * with the process; a heap may outlive it for some time.  The caller holds the
  * context.
  */
-static bool pe_ended(struct shmemi_ctx *c, int pe)
+bool shi_pe_ended(struct angara_ctx *a, int pe)
 {
 	const struct shi_region *r = shi.globals.mr ? &shi.globals : &shi.heap;
 	char byte;
@@ -110,7 +110,7 @@ static bool pe_ended(struct shmemi_ctx *c, int pe)
 
 	if (pe == shi.me || !r->mr)
 		return false;
-	ret = angara_get_inline(c->a, shi.cards[pe].peer, r->key, 0, &byte, sizeof(byte));
+	ret = angara_get_inline(a, shi.cards[pe].peer, r->key, 0, &byte, sizeof(byte));
 	return ret == -ENOKEY || ret == -EHOSTUNREACH || ret == -EFAULT;
 }
 
@@ -121,7 +121,7 @@ void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
 	bool ended;
 
 	shi_ctx_lock(c);
-	ended = pe_ended(c, world);
+	ended = shi_pe_ended(c->a, world);
 	shi_ctx_unlock(c);
 	if (ended)
 		shi_die("%s: PE %d has ended", what, world);
@@ -147,7 +147,7 @@ int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 		int pe = t->pes ? t->pes[i] : i;
 
 		if ((node == UINT32_MAX || shi.cards[pe].peer.node == node) &&
-		    pe_ended(c, pe))
+		    shi_pe_ended(c->a, pe))
 			return pe;
 	}
 	return -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * shmem_global_exit(): a signal that carries the status ends the PEs on the
- * same machine.
+ * same machine; far.c ends the others.
  *
  * A PE may have ended already, and another process may have its process number.
  * So the signal is sent to a pidfd, which stays with one process, and only if
@@ -125,14 +125,15 @@ static void exit_send(const struct shi_card *card, int status)
 		close(fd);
 }
 
-/* The launcher ends PEs on other machines, if the status is not 0. */
 SHI_DEF(void, global_exit, (int status))
 {
 	unsigned int i;
 
 	fflush(NULL);
+	shi_far_exit(status);
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
 			exit_send(&shi.cards[i], status);
+	shi_far_outlive();
 	_exit(status);
 }

@@ -21,6 +21,7 @@ void shi_die(const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
+	shi_far_wait();
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -220,6 +221,7 @@ void shi_start(int level)
 	shi_globals_find(&shi.globals);
 	shi_exit_listen();
 	cards_exchange(&env);
+	shi_far_open();
 	world_open();
 	shi.debug = env.debug;
 	shi.stats = env.stats;
@@ -242,6 +244,7 @@ void shi_stop(void)
 	shi_teams_quiet();
 	pshmem_barrier_all();
 	angara_job_barrier(shi.job);
+	shi_far_close();
 	shi.up = false;
 	shi.finalized = true;
 	angara_ctx_turns(shi.coll.a, NULL, NULL);

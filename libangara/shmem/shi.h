@@ -3,7 +3,7 @@
  * Declarations that the files of libangara-shmem share.
  *
  *	init.c		start and end of a PE, queries
- *	exit.c		shmem_global_exit()
+ *	exit.c, far.c	shmem_global_exit(), on this machine and on others
  *	env.c		environment variables
  *	region.c	symmetric memory: which region an address is in
  *	heap.c		blocks of the symmetric heap
@@ -266,6 +266,13 @@ SHI_HIDDEN void shi_stop(void);
 SHI_HIDDEN void shi_exit_listen(void);
 SHI_HIDDEN void shi_exit_card(struct shi_card *mine);
 
+/* far.c */
+SHI_HIDDEN void shi_far_open(void);
+SHI_HIDDEN void shi_far_close(void);
+SHI_HIDDEN void shi_far_exit(int status);
+SHI_HIDDEN void shi_far_outlive(void);
+SHI_HIDDEN void shi_far_wait(void);
+
 /**
  * struct shi_env - settings of the user
  * @symmetric_size: SHMEM_SYMMETRIC_SIZE, bytes
@@ -322,6 +329,7 @@ SHI_HIDDEN void shi_coll_turn(void *unused);
 SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
 SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
+SHI_HIDDEN bool shi_pe_ended(struct angara_ctx *a, int pe);
 SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
 SHI_HIDDEN void shi_check(int ret, const char *what);
 SHI_HIDDEN void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)

@@ -297,6 +297,18 @@ other_namespace()
 		test -w /proc/sys/kernel/ns_last_pid 2>/dev/null
 }
 
+# exits_far N STATUS WAY: all PEs end with STATUS, as the last one exits.  A PID
+# namespace for every other PE stands for another machine: signals do not reach it.
+exits_far()
+{
+	local n=$1 status=$2
+
+	# shellcheck disable=SC2016 # the processes expand it
+	ends "$status" "$BIN/oshrun" -np "$n" sh -c '[ $((ANGARA_RANK % 2)) = 0 ] ||
+		exec unshare --pid --fork "$@"
+		exec "$@"' sh "$PROGRAMS/wrong" "$3"
+}
+
 # In a process namespace the test can choose the next process id.
 number_reused()
 {
@@ -510,8 +522,15 @@ else
 fi
 if other_namespace; then
 	check 'shmem_global_exit() ends no other process' number_reused
+	for n in 2 3 4; do
+		check "shmem_global_exit(0) ends PEs out of reach of signals, $n PEs" \
+			exits_far "$n" 0 exit-0
+	done
+	check 'shmem_global_exit(7) ends PEs out of reach of signals' exits_far 4 7 exit-7
+	check 'PEs out of reach of signals end in order' exits_far 4 0 nothing
 else
 	skip 'shmem_global_exit() ends no other process' 'no PID namespace whose next number can be chosen'
+	skip 'shmem_global_exit() ends PEs out of reach of signals' 'the same'
 fi
 check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-0
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7

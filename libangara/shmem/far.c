@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shmem_global_exit() in a job over several machines.
+ *
+ * A signal does not reach the PEs of other machines, and a launcher ends them
+ * only if the status is not 0.  So in such a job each PE has a thread that
+ * sleeps until a message arrives in a context of its own.  The message carries
+ * the status.
+ *
+ * The PE that exits waits until these PEs have ended: none takes its end for a
+ * failure.  A PE that sees the end of another one waits for a message first,
+ * which may be on its way.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shi.h"
+
+#define FAR_EXIT	1	/* code of a message: end with the status in imm */
+#define FAR_STOP	2	/* code of a message to itself: the thread returns */
+#define FAR_MS		2000	/* longest wait of the PE that exits, for the others */
+#define FAR_WAIT_MS	100	/* wait for a message before a failure */
+
+/**
+ * struct far - PEs of other machines
+ * @a: context of the thread; NULL: all PEs are on this machine
+ * @peers: this context of all PEs
+ * @thread: waits for a message
+ * @out: context of the PE that exits, for its messages; else NULL
+ */
+static struct {
+	struct angara_ctx *a;
+	struct angara_peer *peers;
+	pthread_t thread;
+	struct angara_ctx *out;
+} far;
+
+static bool far_is(unsigned int pe)
+{
+	return shi.cards[pe].host != shi.cards[shi.me].host;
+}
+
+static void *far_listen(void *unused)
+{
+	struct angara_message msg = { .size = sizeof(msg) };
+	int ret;
+
+	(void)unused;
+	for (;;) {
+		ret = angara_msg_wait(far.a, ANGARA_FOREVER, &msg);
+		if (ret && ret != -ETIMEDOUT)
+			return NULL;
+		if (ret)
+			continue;
+		if (msg.head.code == FAR_EXIT)
+			_exit((int)msg.head.imm);
+		angara_msg_free(far.a, &msg);
+		if (msg.head.code == FAR_STOP)
+			return NULL;
+	}
+}
+
+static int far_send(struct angara_ctx *a, unsigned int pe, uint16_t code, int status)
+{
+	const struct angara_head head = {
+		.size = sizeof(head), .code = code, .imm = (uint64_t)(int64_t)status,
+	};
+
+	return angara_send_inline(a, far.peers[pe], &head, NULL, 0);
+}
+
+static void far_start(void)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&far.thread, NULL, far_listen, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	shi_check(-ret, "thread for shmem_global_exit()");
+}
+
+/* Called by all PEs, which have the same cards. */
+void shi_far_open(void)
+{
+	struct angara_ctx_attr attr = {
+		.size = sizeof(attr), .msg_bytes = ANGARA_MIN_MSG_BYTES,
+	};
+	struct angara_ctx_info info = { .size = sizeof(info) };
+	unsigned int i;
+
+	for (i = 1; i < shi.n && shi.cards[i].host == shi.cards[0].host; i++)
+		;
+	if (i == shi.n)
+		return;
+	far.peers = calloc(shi.n, sizeof(*far.peers));
+	if (!far.peers)
+		shi_die("no memory for the addresses of %u PEs", shi.n);
+	shi_check(angara_ctx_open(shi.dom, &attr, &far.a), "context for shmem_global_exit()");
+	shi_check(angara_ctx_query(far.a, &info), "context for shmem_global_exit()");
+	shi_check(angara_job_allgather(shi.job, &info.self, sizeof(info.self), far.peers),
+		  "exchange of addresses");
+	far_start();
+}
+
+/* Called when no PE exits any more; the default context is free. */
+void shi_far_close(void)
+{
+	if (!far.a)
+		return;
+	shi_check(far_send(shi.def.a, (unsigned int)shi.me, FAR_STOP, 0), "finalize");
+	pthread_join(far.thread, NULL);
+	angara_ctx_close(far.a);
+	free(far.peers);
+	far.a = NULL;
+}
+
+static int64_t far_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/*
+ * Tells the PEs of other machines to end.  Other threads may hold the contexts
+ * of this PE for long, so a new one sends.
+ */
+void shi_far_exit(int status)
+{
+	const struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = ANGARA_NO_MSG };
+	unsigned int i;
+
+	if (!far.a || angara_ctx_open(shi.dom, &attr, &far.out))
+		return;
+	for (i = 0; i < shi.n; i++)
+		if (far_is(i))
+			far_send(far.out, i, FAR_EXIT, status);
+}
+
+/* Waits until they have ended. */
+void shi_far_outlive(void)
+{
+	int64_t end = far_now_ms() + FAR_MS;
+	unsigned int i;
+
+	for (i = 0; far.out && i < shi.n; i++)
+		while (far_is(i) && !shi_pe_ended(far.out, (int)i) && far_now_ms() < end)
+			usleep(1000);
+}
+
+/* Called before the program ends with an error. */
+void shi_far_wait(void)
+{
+	if (far.a)
+		usleep(FAR_WAIT_MS * 1000);
+}
