@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * oshrun -np N rate [ROUNDS]: messages of 8 bytes per second, by one thread, and by
- * two threads with a private context each.  Messages of a private context, and the
- * quiet after them, take no lock: the program counts calls of pthread_mutex_lock().
+ * oshrun -np N rate [ROUNDS]: messages of 8 bytes per second from PE 0, by one
+ * thread, and by two threads with a private context each, in the best of several
+ * turns of each.  The other PEs sleep meanwhile: they need no processor.  Messages
+ * of a private context, and the quiet after them, take no lock: the program counts
+ * calls of pthread_mutex_lock().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +16,7 @@
 
 #define THREADS	2
 #define BATCH	64	/* messages between two quiets */
+#define TURNS	8	/* of one thread, and of two */
 
 static long word[THREADS][BATCH], got;
 static long rounds = 200;
@@ -51,16 +54,14 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Return: messages per second of @n threads. */
+/* Return: messages per second of @n threads of this PE. */
 static double rate(long n, long *taken)
 {
 	pthread_t t[THREADS];
-	double start;
+	double start = now();
 	void *locked;
 	long i;
 
-	shmem_barrier_all();
-	start = now();
 	for (i = 0; i < n; i++)
 		pthread_create(&t[i], NULL, put, (void *)i);
 	for (i = 0; i < n; i++) {
@@ -72,31 +73,36 @@ static double rate(long n, long *taken)
 
 int main(int argc, char **argv)
 {
-	double one, two;
+	double best[THREADS + 1] = { 0 }, r;
 	long taken = 0, counted;
-	int provided, i, wrong = 0;
+	int provided, i, wrong = 0, me;
 
 	if (argc > 1)
 		rounds = atol(argv[1]);
 	shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
-	right = (shmem_my_pe() + 1) % shmem_n_pes();
+	me = shmem_my_pe();
+	right = (me + 1) % shmem_n_pes();
 	for (i = 0; i < THREADS; i++)
 		wrong += shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx[i]) != 0;
 	/* The default context takes locks, so the program counts some. */
 	counted = locks;
 	shmem_long_p(&got, 1, right);
 	wrong += locks == counted;
-	one = rate(1, &taken);
-	two = rate(THREADS, &taken);
+	for (i = 0; !me && i < 2 * TURNS; i++) {
+		int threads = i % 2 ? THREADS : 1;
+
+		r = rate(threads, &taken);
+		best[threads] = r > best[threads] ? r : best[threads];
+	}
 	shmem_barrier_all();
-	for (i = 0; i < THREADS * BATCH; i++)
+	for (i = 0; me == 1 % shmem_n_pes() && i < THREADS * BATCH; i++)
 		wrong += word[i / BATCH][i % BATCH] != rounds;
 	if (taken)
 		fprintf(stderr, "rate: private contexts took %ld locks\n", taken);
-	if (!shmem_my_pe())
-		printf("rate: %.0f messages/s by one thread, %.0f by two: %.2f\n", one, two,
-		       two / one);
-	printf("rate: PE %d: %d errors\n", shmem_my_pe(), wrong + (taken != 0));
+	if (!me)
+		printf("rate: %.0f messages/s by one thread, %.0f by two: %.2f\n", best[1],
+		       best[THREADS], best[THREADS] / best[1]);
+	printf("rate: PE %d: %d errors\n", me, wrong + (taken != 0));
 	shmem_finalize();
 	return wrong || taken;
 }
