@@ -368,6 +368,24 @@ statistics()
 			grep 'SHMEM_TEAM_SHARED of 1 PEs, first PE 0: no tree, as it has one PE;'
 }
 
+# counts WAY: prints how many collectives of the world the adapters and software do.
+counts()
+{
+	ANGARA_SHMEM_STATS=1 timeout 600 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" "$1" 2>&1 |
+		sed -n 's/^shmem: SHMEM_TEAM_WORLD .*: \([0-9]*\) by the adapters, \([0-9]*\) by .*/\1 \2/p'
+}
+
+# Five broadcasts with a request are five more collectives of the adapters.
+broadcasts_by_adapters()
+{
+	local without with
+
+	without=$(counts nothing)
+	with=$(counts nb-broadcast)
+	echo "without: $without, with: $with"
+	[ -n "$without" ] && [ "$with" = "$((${without% *} + 5)) ${without#* }" ]
+}
+
 by_mpirun()
 {
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
@@ -538,6 +556,7 @@ for n in 2 3 8; do
 	check "reductions with rounding: the same bits, $n PEs" same_bits "$n"
 done
 check 'statistics of teams' statistics
+check 'broadcasts with a request are done by the adapters' broadcasts_by_adapters
 check 'a PE that is stopped is written to and read' runs 2 stopped
 check 'waiting PEs sleep' ends 0 "$BIN/oshrun" -np 4 "$PROGRAMS/wrong" waiting
 check 'a profiling library takes a routine over' prints 'calls 1, word 5' \

@@ -402,6 +402,20 @@ static void exit_7(void)
 	exits(7);
 }
 
+/* Broadcasts with a request, whose lengths are of all kinds. */
+static void nb_broadcast(void)
+{
+	static const size_t lens[] = { 3000, 3004, 3001, 3, 0 };
+	static char from[3004], to[3004];
+	shmemx_req_t req[5];
+	int i;
+
+	for (i = 0; i < 5; i++)
+		shmemx_broadcastmem_nb(SHMEM_TEAM_WORLD, to, from, lens[i], i % n, &req[i]);
+	for (i = 0; i < 5; i++)
+		shmemx_req_wait(&req[i]);
+}
+
 static double processor_time(void)
 {
 	struct timespec ts;
@@ -472,7 +486,7 @@ static const struct {
 	{ "unequal-dest", unequal_dest }, { "clear-free", clear_free },
 	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
 	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
-	{ "waiting", waiting },
+	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
 
 int main(int argc, char **argv)
