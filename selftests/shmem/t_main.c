@@ -31,10 +31,11 @@ void group(const char *name)
 	shmem_int_sum_reduce(SHMEM_TEAM_WORLD, &sum, &sum, 1);
 	failures = 0;
 	tests++;
-	if (!me) {
-		printf("%sok %d - %s\n", sum ? "not " : "", tests, name);
-		fflush(stdout);
-	}
+	if (!me && sum)
+		printf("not ok %d - %s: %d expectations failed, of all PEs\n", tests, name, sum);
+	else if (!me)
+		printf("ok %d - %s\n", tests, name);
+	fflush(stdout);
 }
 
 void settle(shmem_ctx_t ctx)
