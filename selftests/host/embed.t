@@ -115,6 +115,33 @@ parts()
 	} END { exit bad || n != 40 }'
 }
 
+# The total is that of the slowest process, and the parts are that process's: the
+# clock of process 5 runs a million times as fast as that of the others.
+slowest()
+{
+	cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC \
+		-o "$TAP_TMP/hasty.so" selftests/embed/hasty.c -ldl || return
+	local run=(env LD_PRELOAD="$TAP_TMP/hasty.so" HASTY_RANK=5 angara-run
+		--fabric embedded:2x2x2 -n 8)
+
+	{
+		"${run[@]}" angara-spmv --n 4003 --iters 3 --json &&
+			"${run[@]}" angara-heat2d --nx 67 --ny 59 --steps 3 --json ||
+			return
+	} | awk -F'"us_' '{
+		print
+		n++
+		split($2, whole, /[":,]+/)
+		sum = 0
+		for (i = 3; i <= NF; i++) {
+			split($i, part, /[":,]+/)
+			sum += part[2]
+		}
+		# A process that has waited for others ten seconds is not slow.
+		bad += whole[2] < 1e7 || sum > whole[2] + 0.001 || sum < whole[2] / 2
+	} END { exit bad || n != 2 }'
+}
+
 # fabric TEXT N COMMAND...: runs a job of N processes on that fabric.
 fabric()
 {
@@ -325,6 +352,7 @@ for sizes in 2x2x2 5x1x3x2; do
 		selftests/apps.sh
 done
 check 'times of applications: no part exceeds the whole' parts
+check 'times of applications: those of the slowest process' slowest
 
 check 'a node for each process' placed '0 1 2 3' --fabric embedded -n 4
 check 'blocks' placed '0 0 0 1 1' --fabric embedded:2 -n 5
