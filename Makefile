@@ -135,8 +135,10 @@ bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
 
 .PHONY: paper
 paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part)
+	@$(SUBMAKE) -s -C libangara all
+	@$(SUBMAKE) -s -C tools/apps all
 	@$(SUBMAKE) -s -C tools/sim all
-	@tools/sim/paper/paper --sim $(HOST_OUT)/bin/angara-sim \
+	@tools/sim/paper/paper --sim $(HOST_OUT)/bin/angara-sim --apps $(HOST_OUT)/bin \
 		--out $(BUILD)/paper$(if $(QUICK),/quick --quick)
 
 .PHONY: topologies

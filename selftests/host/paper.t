@@ -46,7 +46,7 @@ refuses()
 # Makes the report again from cached results.
 again()
 {
-	tools/sim/paper/paper --sim "$SIM" --out "$OUT" --quick \
+	tools/sim/paper/paper --sim "$SIM" --apps "$VARIANTS/plain/bin" --out "$OUT" --quick \
 		>"$TAP_TMP/said" 2>&1 || {
 		cat "$TAP_TMP/said"
 		return 1
@@ -83,7 +83,8 @@ sections()
 
 	for heading in 'What is promised' 'Where parameters come from' \
 		'Figure 6' 'Figure 7' 'Figure 9' 'Figure 10' \
-		'The effect of each choice' 'How busy links are' \
+		'The effect of each choice' 'Computing times of this machine' \
+		'How busy links are' \
 		'Random traffic' 'Speed and memory' 'A next generation' \
 		'Parameters'; do
 		grep -q "^## $heading" "$OUT/report.md" || {
@@ -207,6 +208,49 @@ wrong_number()
 			"$OUT/report.md"
 }
 
+# A measured time with its spread is the time of a node in a simulation; the
+# longer nodes compute, the less they gain.
+measured()
+{
+	local what='heat equation, 40 000 cells on 32 nodes, measured:'
+	local -a t
+
+	t=("$(cell angara-heat2d 5)" "$(cell angara-heat2d 4)" "$(cell angara-heat2d 6)"
+		"$(cell "$what least" 3)" "$(cell "$what median" 3)" "$(cell "$what greatest" 3)"
+		"$(cell "$what least" 6)" "$(cell "$what median" 6)" "$(cell "$what greatest" 6)")
+	echo "${t[*]}"
+	awk 'function near(a, b) { return a < b + 0.6 && a > b - 0.6 }
+		{
+			exit !($1 > 0 && $1 <= $2 && $2 <= $3 && near($1, $4) &&
+			       near($2, $5) && near($3, $6) && $7 >= $8 && $8 >= $9 && $9 > 1)
+		}' <<<"${t[*]}"
+}
+
+# The same work by one and two threads and processes, or twice the work.
+scaling()
+{
+	local ways='threads processes'
+
+	command -v mpirun >/dev/null && [ -x "$SIM-mpi" ] || ways=threads
+	awk -F' *[|] *' -v ways="$ways" '/^[|] (strong|weak), / {
+			print
+			sub(/,.*/, "", $2)
+			events[$2, $3] = $4
+			bad += !($7 > 0.5 && $7 <= 1)
+			rows++
+		}
+		END {
+			for (n = split(ways, way, " "); n; n--) {
+				bad += !events["strong", "1 " way[n]]
+				bad += events["strong", "1 " way[n]] != events["strong", "2 threads"]
+				bad += events["strong", "2 " way[n]] != events["strong", "2 threads"]
+				bad += !(events["weak", "2 " way[n]] > 1.9 * events["weak", "1 " way[n]])
+				rows -= 4
+			}
+			exit rows || bad
+		}' "$OUT/report.md"
+}
+
 # Only missing and damaged results are simulated again.
 interrupted()
 {
@@ -231,7 +275,7 @@ failed()
 	[ "$status" = "$want" ] && grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-check 'it builds' variant plain tools/sim
+check 'it builds' variant plain libangara tools/apps tools/sim
 if [ ! -x "$SIM" ]; then
 	plan
 	exit
@@ -287,5 +331,7 @@ check 'published ratios are within their margins' verdicts
 check 'what is fitted is the default' fits
 check 'bands are of their simulations' bands
 check 'a wrong number is marked' wrong_number
+check 'computing times are those measured' measured
+check 'scaling by threads and processes' scaling
 check 'an interrupted run continues' interrupted
 plan

@@ -319,22 +319,6 @@ sub latency
 	return @jobs;
 }
 
-# Threads share one simulation (strong scaling), or each thread has the same
-# number of nodes (weak scaling).
-our @THREADS = (1, 2, 4, 8);
-our %WEAK = (1 => '8x8x8', 2 => '8x8x16', 4 => '8x16x16', 8 => '16x16x16');
-
-sub scaling
-{
-	my $coll = 'coll --op allreduce --mode offload --bytes 16KiB --trees 16 ' .
-		   '--roots spread';
-
-	return map { (job("strong-$_", "$coll --torus 16x16x16 --threads $_",
-			  cost => 3),
-		      job("weak-$_", "$coll --torus $WEAK{$_} --threads $_",
-			  cost => $_ / 2)) } @THREADS;
-}
-
 sub speed
 {
 	my ($quick) = @_;
@@ -358,7 +342,7 @@ sub speed
 		job('memory-million',
 		    'coll --mode offload --torus 128x128x64', cost => 30),
 		job('memory-reduce', 'coll --op allreduce --mode offload ' .
-		    '--torus 100x100x100', cost => 30), scaling());
+		    '--torus 100x100x100', cost => 30));
 }
 
 sub next_generation

@@ -11,6 +11,7 @@ use List::Util qw(sum max);
 use Paper::Band;
 use Paper::Next;
 use Paper::Plan;
+use Paper::Scaling;
 
 # Published numbers by name; quoted commas occur only in the last column.
 sub reference
@@ -555,7 +556,7 @@ sub speed
 				 [$what, 'not run', '', '', ''];
 	}
 	return table(['Simulation', 'Seconds', 'of processors', 'Memory, MiB',
-		      'Bytes per node'], @rows) . $self->scaling .
+		      'Bytes per node'], @rows) . Paper::Scaling::text($run) .
 	       $self->equal_work;
 }
 
@@ -567,38 +568,6 @@ sub per_node
 
 	return $nodes < 10000 ? '' :
 	       sprintf('%.0f', $answer->{kib} * 1024 / $nodes);
-}
-
-# Threads: seconds and efficiency measured on this machine, and the efficiency
-# that the balance of events allows on as many processors.
-sub scaling
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-	my @rows;
-
-	return '' if !$run->has('strong-1');
-	for my $kind (qw(strong weak)) {
-		my $one = $run->cell("$kind-1", 'seconds');
-
-		for my $n (@Paper::Plan::THREADS) {
-			my $row = $run->answer("$kind-$n")->{rows}[0];
-			my $share = $kind eq 'strong' ? $n : 1;
-
-			push @rows, ["$kind, $row->{torus}", $n,
-				     number($row->{events}),
-				     sprintf('%.2f', $row->{seconds}),
-				     sprintf('%.2f', $one / $share / $row->{seconds}),
-				     sprintf('%.2f', $row->{balance})];
-		}
-	}
-	return "\nAn allreduce of 16 KiB over 16 trees by several threads: the same " .
-		"work for all of them (strong), or 512 nodes for each (weak). " .
-		"Efficiency is measured on this machine's processors; balance is the " .
-		"mean of the partitions' events over the most of one, which bounds " .
-		"the efficiency on any number of processors, of processes, too.\n\n" .
-		table(['Scaling', 'Threads', 'Events', 'Seconds', 'Efficiency',
-		       'Balance of events'], @rows);
 }
 
 # Both engines with the same traffic, and textbook routers beside another
@@ -687,6 +656,8 @@ sub parts
 		LINKS => $self->links,
 		LATENCY => picture('latency', 'random traffic'),
 		SPEED => $self->speed,
+		MEASURED => $self->{measured} ? $self->{measured}->text($self) :
+						"Not measured: no --apps.\n",
 		NEXT => Paper::Next::table_of($self),
 		LOCAL => Paper::Next::local_of($self),
 		ROOT => Paper::Next::root_of($self),

@@ -90,7 +90,8 @@ sub cache_name
 {
 	my ($self, $job) = @_;
 	my $key = join("\0", $self->{digest}, @{$job->{args}},
-		       sort keys %{$job->{files} // {}});
+		       sort(keys %{$job->{files} // {}}),
+		       map { $job->{$_} // () } qw(procs salt));
 
 	return sprintf('%s/cache/%s-%.12s.json', $self->{out}, $job->{id},
 		       sha1_hex($key));
@@ -129,11 +130,23 @@ sub start
 	exec(@command) or exit 127;
 }
 
+# The simulator, in one process or in several.
+sub program
+{
+	my ($self, $procs) = @_;
+
+	return $self->{sim} if !$procs;
+	$ENV{OMPI_ALLOW_RUN_AS_ROOT} = 1;
+	$ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} = 1;
+	return ('mpirun', '--oversubscribe', '-n', $procs, "$self->{sim}-mpi");
+}
+
 sub simulate
 {
 	my ($self, $job) = @_;
 	my $files = $job->{files} // {};
-	my @command = ($self->{sim}, @{$job->{args}}, '--format', 'csv',
+	my @command = ($self->program($job->{procs}), @{$job->{args}},
+		       '--format', 'csv',
 		       map { ("--$_", "$self->{out}/data/$files->{$_}") }
 			   sort keys %$files);
 	my $begin = time;

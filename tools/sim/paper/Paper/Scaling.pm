@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Weak and strong scaling of the simulator by threads and by processes.
+
+package Paper::Scaling;
+
+use strict;
+use warnings;
+use Paper::Plan;
+
+# Threads, or processes of one thread, share one simulation (strong scaling), or
+# each has the same number of nodes (weak scaling). A quick run has two.
+my @WAYS = (1, 2, 4, 8);
+my %WEAK = (1 => '8x8x8', 2 => '8x8x16', 4 => '8x16x16', 8 => '16x16x16');
+my %WEAK_QUICK = (1 => '4x4x4', 2 => '4x4x8');
+
+# jobs QUICK, MPI: jobs; MPI: is there a simulator for several processes?
+sub jobs
+{
+	my ($quick, $mpi) = @_;
+	my $coll = 'coll --op allreduce --mode offload --bytes 16KiB --trees 16 ' .
+		   '--roots spread';
+	my $strong = $quick ? '4x4x8' : '16x16x16';
+	my $weak = $quick ? \%WEAK_QUICK : \%WEAK;
+	my @jobs;
+
+	for my $n (grep { $weak->{$_} } @WAYS) {
+		for (['strong', $strong], ['weak', $weak->{$n}]) {
+			my ($kind, $torus) = @$_;
+			my %cost = (repeat => 3, cost => $quick ? 1 : 9);
+
+			push @jobs, Paper::Plan::job("$kind-$n",
+					"$coll --torus $torus --threads $n", %cost);
+			push @jobs, Paper::Plan::job("$kind-processes-$n",
+					"$coll --torus $torus --threads 1",
+					procs => $n, %cost) if $mpi;
+		}
+	}
+	return @jobs;
+}
+
+# Rows of a kind of scaling: efficiency is measured as far as the machine has
+# processors.
+sub rows
+{
+	my ($run, $kind, $way, $cores) = @_;
+	my $one = $run->has("$kind-1") ? $run->cell("$kind-1", 'seconds') : 0;
+	my @rows;
+
+	for my $n (grep { $run->has("$kind-$_") } @WAYS) {
+		my $row = $run->answer("$kind-$n")->{rows}[0];
+		my $share = $kind =~ /^strong/ ? $n : 1;
+
+		push @rows, [($kind =~ s/-.*//r) . ", $row->{torus}", "$n $way",
+			     Paper::Report::number($row->{events}),
+			     sprintf('%.2f', $row->{seconds}),
+			     $n > $cores || !($row->{seconds} > 0) ? '' :
+			     sprintf('%.2f', $one / $share / $row->{seconds}),
+			     sprintf('%.2f', $row->{balance})];
+	}
+	return @rows;
+}
+
+# Threads and processes: seconds and efficiency measured on this machine, and the
+# efficiency that the balance of events allows on as many processors.
+sub text
+{
+	my ($run) = @_;
+	my $cores = `nproc`;
+	my @rows = map { rows($run, @$_, $cores) }
+		       (['strong', 'threads'], ['strong-processes', 'processes'],
+			['weak', 'threads'], ['weak-processes', 'processes']);
+
+	return "\nAn allreduce over 16 trees by several threads, or by processes " .
+		'of one thread' . ($run->has('strong-processes-1') ? '' :
+				   ' (not run: no MPI)') .
+		': the same work for all of them (strong), or as many nodes for ' .
+		'each (weak). Efficiency is measured as far as this machine has ' .
+		'processors. Balance is the mean of the parts\' events over the ' .
+		'most of one, which bounds the efficiency on as many ' .
+		"processors.\n\n" .
+		Paper::Report::table(['Scaling', 'By', 'Events', 'Seconds', 'Efficiency',
+		       'Balance of events'], @rows);
+}
+
+1;
