@@ -331,6 +331,8 @@ check 'published ratios are within their margins' verdicts
 check 'what is fitted is the default' fits
 check 'bands are of their simulations' bands
 check 'a wrong number is marked' wrong_number
+check "the document's numbers are those of the report" selftests/sim/documented \
+	Documentation/simulator.rst "$OUT/report.md"
 check 'computing times are those measured' measured
 check 'scaling by threads and processes' scaling
 check 'an interrupted run continues' interrupted
