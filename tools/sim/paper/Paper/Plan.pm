@@ -94,6 +94,7 @@ our @SPMV_CHOICES = (
 	['buffer-4', 'buffers of 4 packets instead of 8', '--buffer 4'],
 	['buffer-32', 'buffers of 32 packets', '--buffer 32'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],
+	['router-4', 'routers take 4 cycles', '--router 4'],
 	['host-75', 'PCIe as fast as a link', '--host-rate 75Gbit/s'],
 	['host-128', 'PCIe twice as fast', '--host-rate 128Gbit/s'],
 );
