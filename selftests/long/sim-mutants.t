@@ -1,12 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Do the simulator's tests find faults? Inserts each fault of
-# selftests/sim/mutants.txt into a copy of one file; selftests/host/sim.t has to
-# fail with the program linked from it. Those of selftests/sim/gather-mutants.txt are
-# for selftests/host/sim-gather.t, of selftests/sim/model-mutants.txt and
-# fault-mutants.txt for selftests/host/sim-model.t and sim-faults.t, of selftests/sim/flit-mutants.txt for
-# selftests/host/sim-flits.t.
+# Do the simulator's tests find faults? Inserts each fault of a list in
+# selftests/sim into a copy of one file; the test that the list is for has to fail
+# with the program linked from it.
 
 set -u
 . selftests/tap.sh
