@@ -5,10 +5,10 @@
  *
  * A PE may have ended already, and another process may have its process number.
  * So the signal is sent to a pidfd, which stays with one process, and only if
- * the process has the start time of the PE.  Without pidfds (before Linux 5.3),
- * the reuse of a number between the check and the signal is not noticed.
- * Without /proc, the PE cannot be distinguished from another process, so the
- * launcher ends it.
+ * the process has the start time of the PE.  Without a pidfd (before Linux 5.3,
+ * in a sandbox, or without a free descriptor), the reuse of a number between the
+ * check and the signal is not noticed.  Without /proc, the PE cannot be
+ * distinguished from another process, so the launcher ends it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static void exit_send(const struct shi_card *card, int status)
 		.si_code = SI_QUEUE,
 	};
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	bool missing = fd < 0 && errno == ENOSYS;
+	bool missing = fd < 0 && errno != ESRCH;
 
 	info.si_pid = getpid();
 	info.si_uid = getuid();
@@ -130,10 +130,12 @@ SHI_DEF(void, global_exit, (int status))
 	unsigned int i;
 
 	fflush(NULL);
-	shi_far_exit(status);
+	/* The process may have no free descriptor, and needs two. */
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
 			exit_send(&shi.cards[i], status);
-	shi_far_outlive();
+	shi_far_exit(status);
 	_exit(status);
 }

@@ -29,13 +29,11 @@
  * @a: context of the thread; NULL: all PEs are on this machine
  * @peers: this context of all PEs
  * @thread: waits for a message
- * @out: context of the PE that exits, for its messages; else NULL
  */
 static struct {
 	struct angara_ctx *a;
 	struct angara_peer *peers;
 	pthread_t thread;
-	struct angara_ctx *out;
 } far;
 
 static bool far_is(unsigned int pe)
@@ -128,29 +126,23 @@ static int64_t far_now_ms(void)
 }
 
 /*
- * Tells the PEs of other machines to end.  Other threads may hold the contexts
- * of this PE for long, so a new one sends.
+ * Ends the PEs of other machines.  Other threads may hold the contexts of this
+ * PE for long, so a new one sends.
  */
 void shi_far_exit(int status)
 {
 	const struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = ANGARA_NO_MSG };
+	int64_t end = far_now_ms() + FAR_MS;
+	struct angara_ctx *a;
 	unsigned int i;
 
-	if (!far.a || angara_ctx_open(shi.dom, &attr, &far.out))
+	if (!far.a || angara_ctx_open(shi.dom, &attr, &a))
 		return;
 	for (i = 0; i < shi.n; i++)
 		if (far_is(i))
-			far_send(far.out, i, FAR_EXIT, status);
-}
-
-/* Waits until they have ended. */
-void shi_far_outlive(void)
-{
-	int64_t end = far_now_ms() + FAR_MS;
-	unsigned int i;
-
-	for (i = 0; far.out && i < shi.n; i++)
-		while (far_is(i) && !shi_pe_ended(far.out, (int)i) && far_now_ms() < end)
+			far_send(a, i, FAR_EXIT, status);
+	for (i = 0; i < shi.n; i++)
+		while (far_is(i) && !shi_pe_ended(a, (int)i) && far_now_ms() < end)
 			usleep(1000);
 }
 

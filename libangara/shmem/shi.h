@@ -270,7 +270,6 @@ SHI_HIDDEN void shi_exit_card(struct shi_card *mine);
 SHI_HIDDEN void shi_far_open(void);
 SHI_HIDDEN void shi_far_close(void);
 SHI_HIDDEN void shi_far_exit(int status);
-SHI_HIDDEN void shi_far_outlive(void);
 SHI_HIDDEN void shi_far_wait(void);
 
 /**

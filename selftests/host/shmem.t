@@ -551,6 +551,8 @@ else
 	skip 'shmem_global_exit() ends PEs out of reach of signals' 'the same'
 fi
 check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-0
+check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
+	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7
 for n in 2 3 8; do
 	check "reductions with rounding: the same bits, $n PEs" same_bits "$n"

@@ -2,7 +2,8 @@
 /*
  * oshrun -np N rate [ROUNDS]: messages of 8 bytes per second from PE 0, by one
  * thread, and by two threads with a private context each, in the best of several
- * turns of each.  The other PEs sleep meanwhile: they need no processor.  Messages
+ * turns of each.  The words are in the heap: on an embedded fabric, variables are
+ * written by system calls.  The other PEs sleep meanwhile: they need no processor.  Messages
  * of a private context, and the quiet after them, take no lock: the program counts
  * calls of pthread_mutex_lock().
  */
@@ -18,7 +19,7 @@
 #define BATCH	64	/* messages between two quiets */
 #define TURNS	8	/* of one thread, and of two */
 
-static long word[THREADS][BATCH], got;
+static long (*word)[BATCH], got;
 static long rounds = 200;
 static int right;
 static __thread long locks;
@@ -82,6 +83,9 @@ int main(int argc, char **argv)
 	shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
 	me = shmem_my_pe();
 	right = (me + 1) % shmem_n_pes();
+	word = shmem_calloc(THREADS, sizeof(*word));
+	if (!word)
+		shmem_global_exit(1);
 	for (i = 0; i < THREADS; i++)
 		wrong += shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx[i]) != 0;
 	/* The default context takes locks, so the program counts some. */

@@ -397,6 +397,14 @@ static void exit_0(void)
 	_exit(5);
 }
 
+/* As exit_0(), without a free file descriptor. */
+static void exit_full(void)
+{
+	while (dup(STDOUT_FILENO) >= 0)
+		;
+	exit_0();
+}
+
 static void exit_7(void)
 {
 	exits(7);
@@ -486,6 +494,7 @@ static const struct {
 	{ "unequal-dest", unequal_dest }, { "clear-free", clear_free },
 	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
 	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
+	{ "exit-full", exit_full },
 	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
 
