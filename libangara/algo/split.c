@@ -99,12 +99,27 @@ static bool are_equal(const u32 *sizes, u32 parts)
 	return true;
 }
 
+/*
+ * Splits with a state of random(3), and so of rand(3), that METIS alone uses:
+ * METIS sets a seed, which would change the numbers that the program gets later.
+ */
+static int metis_run(__typeof__(METIS_PartGraphRecursive) *split, struct metis *m,
+		     idx_t n, idx_t parts, bool equal, idx_t *options)
+{
+	char state[128], *programs = initstate(1, state, sizeof(state));
+	idx_t one = 1, cut;
+	int ret = split(&n, &one, m->start, m->to, NULL, NULL, m->weight, &parts,
+			equal ? NULL : m->share, NULL, options, &cut, m->out);
+
+	setstate(programs);
+	return ret == METIS_OK ? 0 : -EIO;
+}
+
 static int metis_split(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 *part)
 {
 	void *lib = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
 	__typeof__(METIS_PartGraphRecursive) *split;
 	__typeof__(METIS_SetDefaultOptions) *defaults;
-	idx_t n = (idx_t)g->n, one = 1, k = (idx_t)parts, cut;
 	idx_t options[METIS_NOPTIONS];
 	struct metis m;
 	int ret;
@@ -120,9 +135,8 @@ static int metis_split(const struct ang_graph *g, const u32 *sizes, u32 parts, u
 	if (!ret) {
 		defaults(options);
 		options[METIS_OPTION_SEED] = 1;
-		ret = split(&n, &one, m.start, m.to, NULL, NULL, m.weight, &k,
-			    are_equal(sizes, parts) ? NULL : m.share, NULL, options,
-			    &cut, m.out) == METIS_OK ? 0 : -EIO;
+		ret = metis_run(split, &m, (idx_t)g->n, (idx_t)parts,
+				are_equal(sizes, parts), options);
 	}
 	for (i = 0; !ret && i < g->n; i++)
 		part[i] = (u32)m.out[i];

@@ -224,10 +224,34 @@ static bool by_modules(void)
 	       expect("numbers without levels", !memcmp(numbers, ranks, sizeof(ranks)), 1);
 }
 
+/* The program's pseudo-random numbers continue as without a split. */
+static bool random_left(void)
+{
+	uint32_t modules[MEMBERS], numbers[MEMBERS];
+	long want[3];
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < MEMBERS; i++)
+		modules[i] = i % 4;
+	srand(7);
+	for (i = 0; i < 3; i++)
+		want[i] = rand();
+	srand(7);
+	if (!expect("first", rand(), want[0]))
+		return false;
+	ret = angara_numbers(ANGARA_ALGO_BRUCK, MEMBERS, modules, 1, numbers);
+	if (ret == -EOPNOTSUPP)
+		return parts_skip("METIS is missing: install libmetis-dev");
+	return expect("numbers", ret, 0) & expect("second", rand(), want[1]) &
+	       expect("third", random(), want[2]);
+}
+
 const struct part numbers_parts[] = {
 	{ "allgather by numbers", numbered },
 	{ "blocks exchanged before", exchanged },
 	{ "numbers that are refused", refused },
 	{ "numbers by modules", by_modules },
+	{ "random numbers of the program", random_left },
 	{ NULL, NULL },
 };
