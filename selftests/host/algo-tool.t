@@ -330,6 +330,28 @@ report()
 	done
 }
 
+# If a measured program fails, the report does, too, and says so.
+report_fails()
+{
+	local dir=$TAP_TMP/fails status=0
+
+	mkdir -p "$dir"
+	ln -sf "$(realpath "$ALGO")" "$dir/algo"
+	cat >"$dir/algo-mpi" <<-END
+		#!/bin/sh
+		case "\$*" in *allgather*) echo 'broken here' >&2; exit 3 ;; esac
+		exec $(realpath "$ALGO")-mpi "\$@"
+	END
+	chmod +x "$dir/algo-mpi"
+	tools/algo/report "$dir/algo" "$dir/report" --quick >"$TAP_TMP/said" 2>&1 ||
+		status=$?
+	cat "$TAP_TMP/said"
+	[ $status = 1 ] && [ ! -e "$dir/report/report.md" ] &&
+		grep -q 'broken here' "$TAP_TMP/said" &&
+		grep -q '^report: allgathers on network namespaces fail with status 3' \
+			"$TAP_TMP/said"
+}
+
 # succeeds PROGRAM TEST: runs TEST with this program, in its own shell
 succeeds()
 {
@@ -390,6 +412,7 @@ fi
 if [ -x "$ALGO-mpi" ] && [ -e /usr/include/metis.h ]; then
 	if why=$(timeout 300 tools/algo/namespaces 1 1 1mbit true 2>&1); then
 		check 'levels made real' namespaces
+		check 'a report of a program that fails' report_fails
 	else
 		skip 'levels made real' "${why##*namespaces: }"
 	fi

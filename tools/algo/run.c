@@ -226,6 +226,18 @@ static size_t longest(const char *list)
 	return most;
 }
 
+/* Bytes of contribution and result; an allgather has a block of each process. */
+static size_t room(int num, char **names, size_t most, u32 size)
+{
+	u32 blocks = 1;
+	int i;
+
+	for (i = 0; i < num; i++)
+		if (need_way(names[i])->coll == ANG_COLL_ALLGATHER)
+			blocks = size;
+	return most * (1ULL + blocks);
+}
+
 int cmd_run(const struct opts *given_opts, int argc, char **argv)
 {
 	json_object *rows = json_object_new_array();
@@ -239,7 +251,7 @@ int cmd_run(const struct opts *given_opts, int argc, char **argv)
 	for (i = 0; i < argc; i++)
 		need_way(argv[i]);
 	exec_start(&rank, &size);
-	memory = exec_memory(most * (size + 1ULL));
+	memory = exec_memory(room(argc, argv, most, size));
 	need_system(&o, &s, rank, size, memory);
 	for (i = 0; i < argc; i++) {
 		char *copy = strdup(o.bytes), *rest = copy, *bytes;
