@@ -76,7 +76,43 @@ static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 	return done == (ssize_t)len ? 0 : -EFAULT;
 }
 
-/* A process may write the word at the same time: read it with one load. */
+/*
+ * A process may access a word at the same time: words are read and written whole,
+ * and in order.  Pairs with the accesses of processes that wait for a word.
+ */
+static bool is_word(const void *at, u32 len)
+{
+	return (len == 4 || len == 8) && !((uintptr_t)at % len);
+}
+
+static void word_load(const void *from, void *buf, u32 len)
+{
+	if (len == 4) {
+		u32 word = ang_load_acquire((const u32 *)from);
+
+		memcpy(buf, &word, sizeof(word));
+	} else {
+		u64 word = ang_load_acquire((const u64 *)from);
+
+		memcpy(buf, &word, sizeof(word));
+	}
+}
+
+static void word_store(void *to, const void *buf, u32 len)
+{
+	if (len == 4) {
+		u32 word;
+
+		memcpy(&word, buf, sizeof(word));
+		ang_store_release((u32 *)to, word);
+	} else {
+		u64 word;
+
+		memcpy(&word, buf, sizeof(word));
+		ang_store_release((u64 *)to, word);
+	}
+}
+
 static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 {
 	const struct emb_run *r = host;
@@ -85,13 +121,10 @@ static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 	(void)node;
 	if (!from)
 		return remote(r->fab, addr, buf, len, false);
-	if (len == 4 && addr % 4 == 0) {
-		u32 word = READ_ONCE(*(const u32 *)from);
-
-		memcpy(buf, &word, sizeof(word));
-	} else {
+	if (is_word(from, len))
+		word_load(from, buf, len);
+	else
 		memcpy(buf, from, len);
-	}
 	return 0;
 }
 
@@ -104,7 +137,10 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 	(void)node;
 	if (!to)
 		return remote(r->fab, addr, (void *)(uintptr_t)buf, len, true);
-	memcpy(to, buf, len);
+	if (is_word(to, len))
+		word_store(to, buf, len);
+	else
+		memcpy(to, buf, len);
 	return 0;
 }
 
