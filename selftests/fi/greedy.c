@@ -43,7 +43,7 @@ static struct angara_ctx *greedy;
 static char *mem;
 
 /* The place where a domain publishes its number. */
-#define ID_ENTRY	(4096 + 16)
+#define ID_ENTRY	(16384 + 16)
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 

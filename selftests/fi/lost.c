@@ -15,7 +15,7 @@
 #define WAIT_S	4	/* time for several checks of a silent peer */
 
 /* The place where a domain publishes its number. */
-#define ID_ENTRY	(4096 + 16)
+#define ID_ENTRY	(16384 + 16)
 
 /* A peer that has a context, but whose software does nothing. */
 struct peer {
