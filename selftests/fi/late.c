@@ -11,7 +11,7 @@
 #include "fi.h"
 #include "limits.h"
 
-#define KEYS	(AFI_DIR_LATES + 4)	/* more than operations that may wait */
+#define KEYS	(AFI_DIR_LATE_OPS + 4)	/* more than operations that may wait */
 #define RIGHTS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 static struct side s[2];
@@ -74,15 +74,15 @@ static bool many(void)
 
 	begin();
 	for (i = 0; ok && i < KEYS; i++)
-		ok = expect(write_to(i), i < AFI_DIR_LATES ? 0 : -FI_EAGAIN) &&
+		ok = expect(write_to(i), i < AFI_DIR_LATE_OPS ? 0 : -FI_EAGAIN) &&
 		     nothing(&s[0]);
 	ok = ok && expect(mem[0][0], 0);
 	harvest_stuck = false;
-	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < AFI_DIR_LATE_OPS; i++)
 		ok = completion(&s[0], &e);
 	for (i = 0; ok && i < KEYS; i++)
-		ok = expect(mem[i][0], i < AFI_DIR_LATES);
-	for (i = AFI_DIR_LATES; ok && i < KEYS; i++)
+		ok = expect(mem[i][0], i < AFI_DIR_LATE_OPS);
+	for (i = AFI_DIR_LATE_OPS; ok && i < KEYS; i++)
 		ok = expect(when_room(&s[0], write_to(i)), 0) && ended(i) &&
 		     expect(mem[i][0], 1);
 	ok = ok && nothing(&s[0]) && expect(call_waited, false);
@@ -99,11 +99,11 @@ static bool given_up(void)
 	int i;
 
 	begin();
-	for (i = 1; ok && i <= AFI_DIR_LATES; i++)
+	for (i = 1; ok && i <= AFI_DIR_LATE_OPS; i++)
 		ok = expect(write_to(i), 0);
 	ok = ok && expect(write_to(0), -FI_EAGAIN);
 	harvest_stuck = false;
-	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < AFI_DIR_LATE_OPS; i++)
 		ok = completion(&s[0], &e);
 	closed(&mr[0]->fid);
 	mr[0] = reg(&s[1], &other, sizeof(other), RIGHTS, key_of(0));
@@ -278,18 +278,18 @@ static bool no_room(void)
 	other = other_endpoint();
 	eps[0] = s[0].ep;
 	eps[1] = other;
-	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < AFI_DIR_LATE_OPS; i++)
 		ok = expect(write_pieces(i), 0);
 	for (which = 0; which < 2; which++)
 		while (!fi_write(eps[which], &one, 8, NULL, s[0].peer, 0, 1, mem))
 			n++;
 	/* The second endpoint finds no room, not its own limit. */
-	ok = ok && expect(n < 2 * AFI_TX_SIZE - AFI_DIR_LATES, true);
+	ok = ok && expect(n < 2 * AFI_TX_SIZE - AFI_DIR_LATE_OPS, true);
 	harvest_stuck = false;
-	for (i = 0; ok && i < n + AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < n + AFI_DIR_LATE_OPS; i++)
 		ok = completion(&s[0], &e);
 	ok = ok && nothing(&s[0]) && expect(small, 1);
-	for (i = 0; ok && i < AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < AFI_DIR_LATE_OPS; i++)
 		ok = expect(!memcmp(mem[i], "\1\2\3\4", 4), true);
 	closed(&other->fid);
 	closed(&at->fid);
@@ -344,7 +344,7 @@ static bool known(void)
 	ok = ok && expect(mem[0][0], 1);
 	harvest_stuck = false;
 	ok = ok && ended(0) && nothing(&s[0]);
-	for (ms = 0; ok && ms < 2 * AFI_DIR_LATES; ms++)
+	for (ms = 0; ok && ms < 2 * AFI_DIR_LATE_OPS; ms++)
 		ok = expect(write_to(0), 0) && ended(0);
 	end();
 	return ok;
@@ -393,7 +393,7 @@ static bool gone(void)
 	int i;
 
 	ok = closed(&mr[0]->fid) && ok;
-	for (i = 0; ok && i < 2 * AFI_DIR_LATES; i++)
+	for (i = 0; ok && i < 2 * AFI_DIR_LATE_OPS; i++)
 		ok = expect(write_to(0), 0) &&
 		     error(&s[0], FI_ENOKEY, &mem[0]) && nothing(&s[0]);
 	mr[0] = reg(&s[1], &other, sizeof(other), RIGHTS, key_of(0));
