@@ -295,7 +295,7 @@ struct afi_up {
  *	directories
  * @dir: region of the directory, which peers read
  * @window: region of these places
- * @lates: operations that wait for entries of peers' directories
+ * @late_ops: operations that wait for entries of peers' directories
  * @listed: cached entries of peers' directories, by key
  * @temps: regions of the library's cache that operations hold
  * @numbers: a bit for each endpoint number in use
@@ -372,7 +372,7 @@ struct afi_domain {
 	struct afi_dir_entry *dir_mem;
 	struct angara_mr *dir;
 	struct angara_mr *window;
-	struct afi_late *lates;
+	struct afi_late *late_ops;
 	struct afi_listed *listed;
 	u32 temps;
 	u64 numbers[AFI_EPS / 64];

@@ -51,7 +51,7 @@ struct angara_domain_attr afi_keys_attr(void)
 
 int afi_keys_init(struct afi_domain *d)
 {
-	const size_t windows = (size_t)AFI_DIR_LATES * AFI_RMA_IOV_LIMIT *
+	const size_t windows = (size_t)AFI_DIR_LATE_OPS * AFI_RMA_IOV_LIMIT *
 			       AFI_DIR_WINDOW;
 	const size_t len = AFI_DIR_ROOM * sizeof(struct afi_dir_entry);
 	int ret;
@@ -311,7 +311,7 @@ int afi_key_known(const struct afi_domain *d, struct angara_peer peer,
  * afi_key_read() - read the entries of a peer's directory that may have a key
  * @d: domain, locked
  * @peer: peer
- * @number: place for the entries, below AFI_DIR_LATES * AFI_RMA_IOV_LIMIT
+ * @number: place for the entries, below AFI_DIR_LATE_OPS * AFI_RMA_IOV_LIMIT
  * @key: key that the program uses
  * @how: from afi_await()
  *

@@ -51,7 +51,7 @@
 #define AFI_DIRECT_KEYS		512
 #define AFI_DIR_ENTRIES		16384
 #define AFI_DIR_WINDOW		16
-#define AFI_DIR_LATES		64	/* operations that need entries */
+#define AFI_DIR_LATE_OPS	64	/* operations that need entries */
 #define AFI_LISTED		1024	/* cached entries of peers' directories */
 
 /* Regions of a domain, whatever else it does. */

@@ -11,7 +11,7 @@
  * the region is gone, the target's adapter refuses the key and has done nothing;
  * the operation then reads the entries, as above.
  *
- * Both kinds of operations keep their pieces: at most AFI_DIR_LATES of a domain.
+ * Both kinds of operations keep their pieces: at most AFI_DIR_LATE_OPS of a domain.
  * Calls that exceed them return -FI_EAGAIN.
  */
 #include <stdlib.h>
@@ -47,13 +47,13 @@ struct afi_late {
 
 int afi_plans_init(struct afi_domain *d)
 {
-	d->lates = calloc(AFI_DIR_LATES, sizeof(*d->lates));
-	return d->lates ? 0 : -FI_ENOMEM;
+	d->late_ops = calloc(AFI_DIR_LATE_OPS, sizeof(*d->late_ops));
+	return d->late_ops ? 0 : -FI_ENOMEM;
 }
 
 void afi_plans_free(struct afi_domain *d)
 {
-	free(d->lates);
+	free(d->late_ops);
 }
 
 static struct angara_peer plan_peer(const struct afi_op *op)
@@ -84,7 +84,7 @@ static void plan_post(struct afi_op *op, const struct afi_plan *plan)
 /* Number of the place for the entries of a key. */
 static u32 look_number(const struct afi_late *late, u32 key)
 {
-	return (u32)(late - late->op->domain->lates) * AFI_RMA_IOV_LIMIT + key;
+	return (u32)(late - late->op->domain->late_ops) * AFI_RMA_IOV_LIMIT + key;
 }
 
 /**
@@ -176,12 +176,12 @@ static void late_copy(struct afi_plan *plan)
 static struct afi_late *late_keep(struct afi_op *op, const struct afi_plan *plan,
 				  u32 unknown)
 {
-	struct afi_late *late = op->domain->lates;
+	struct afi_late *late = op->domain->late_ops;
 	u32 i;
 
-	for (i = 0; i < AFI_DIR_LATES && late->op; i++)
+	for (i = 0; i < AFI_DIR_LATE_OPS && late->op; i++)
 		late++;
-	if (i == AFI_DIR_LATES)
+	if (i == AFI_DIR_LATE_OPS)
 		return NULL;
 	late->op = op;
 	late->unknown = unknown;
