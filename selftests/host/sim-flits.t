@@ -267,7 +267,7 @@ check 'turns pass on in a switch' fair fattree:40,2,nodes=20 0.1
 check 'the same bits: textbook' twice flits --torus 4x4 --load 0.3
 check 'the same bits: fabric' twice traffic --torus 4x4 --accuracy flit --load 0.3 \
 	--time 10us
-check 'flits: not a torus' refused 'tori' flits --fabric fattree:4,3
+check 'flits: not a torus' refused 'needs a --torus' flits --fabric fattree:4,3
 check 'flits: load' refused 'from 1e-06 to 1' flits --load 1.5
 check 'flits: hardly a load' refused 'from 1e-06 to 1' flits --load 1e-9
 check 'flits: no packet is measured' says 'no packet is measured' 1 "$SIM" flits \
