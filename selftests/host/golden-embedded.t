@@ -84,8 +84,8 @@ check 'builds with sanitizers' build
 check 'the golden trace is the same' trace "$TAP_TMP/golden"
 check 'the same if work is left to others after every step' same \
 	libangara/embed/run.c \
-	'#define SLICE	16384U	/* units of work (ang_work.h) between two looks */
-#define ROUNDS	64U	/* of these, before others shall go on with it */' \
+	'#define SLICE	16384U	/* units of work (ang_work.h) between two checks */
+#define ROUNDS	64U	/* slices before the rest is left to others */' \
 	'#define SLICE	1U
 #define ROUNDS	1U'
 check 'found: packets that travel in pairs' found \
