@@ -2,6 +2,7 @@
 /*
  * Counters of completions.
  */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "afi.h"
@@ -91,7 +92,10 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 	return 0;
 }
 
-/* An error that occurs during the wait ends it. */
+/*
+ * An error that occurs during the wait ends it.  Without a wait object the
+ * caller polls.
+ */
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {
 	struct afi_cntr *cntr = cntr_of(fid);
@@ -99,8 +103,6 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	u64 errors;
 	int ret;
 
-	if (!cntr->waits)
-		return -FI_ENOSYS;
 	afi_lock(cntr->domain);
 	errors = cntr->errors;
 	afi_unlock(cntr->domain);
@@ -109,7 +111,8 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 
 		afi_lock(cntr->domain);
 		afi_progress(cntr->domain);
-		if (cntr->value < threshold && cntr->errors == errors) {
+		if (cntr->waits && cntr->value < threshold &&
+		    cntr->errors == errors) {
 			afi_wait_quiet(&cntr->wait);
 			afi_wait_arm(cntr->domain);
 		}
@@ -124,7 +127,8 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 		if (!ret && afi_past(end))
 			ret = -FI_ETIMEDOUT;
 		if (!ret)
-			ret = afi_wait_sleep(&cntr->wait, end);
+			ret = cntr->waits ? afi_wait_sleep(&cntr->wait, end) :
+					    sched_yield();
 		if (ret)
 			return ret;
 	}
