@@ -347,8 +347,12 @@ static void piece_ended(struct afi_domain *d, struct afi_await *a, int err,
 	struct afi_op *op = afi_of(a, struct afi_piece, await)->op;
 
 	op->live--;
-	if (err && op->late && d->up->plan_again(op, err))
-		return;
+	if (op->late) {
+		if (err && d->up->plan_again(op, err))
+			return;
+		/* The operation may still have to notify its target. */
+		d->up->plan_ended(op);
+	}
 	if (err)
 		afi_op_fail(op, err, c);
 	if (!op->live)

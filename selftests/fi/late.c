@@ -420,6 +420,44 @@ static bool outdated_closed(void)
 	return ok;
 }
 
+static ssize_t write_data(uint64_t key, uint64_t data)
+{
+	return fi_writedata(s[0].ep, &one, sizeof(one), NULL, data, s[0].peer, 0,
+			    key, NULL);
+}
+
+/*
+ * More writes end at once than the target can be sent data for: those by a known
+ * entry wait for room, and are not repeated.
+ */
+static bool known_data(void)
+{
+	const int direct = AFI_TX_SIZE - AFI_DIR_LATE_OPS;
+	struct fi_cq_tagged_entry e;
+	uint64_t small = 0, sum = 0;
+	bool ok = learned(NULL);
+	struct fid_mr *at = reg(&s[1], &small, sizeof(small), RIGHTS, 1);
+	int i;
+
+	harvest_stuck = true;
+	for (i = 0; ok && i < direct; i++)
+		ok = expect(write_data(1, 1), 0);
+	for (i = 0; ok && i < AFI_DIR_LATE_OPS; i++)
+		ok = expect(write_data(key_of(0), 1000), 0);
+	harvest_stuck = false;
+	for (i = 0; ok && i < AFI_TX_SIZE; i++)
+		ok = completion(&s[0], &e);
+	for (i = 0; ok && i < AFI_TX_SIZE; i++) {
+		ok = completion(&s[1], &e);
+		sum += e.data;
+	}
+	ok = ok && expect((long long)sum, direct + 1000 * AFI_DIR_LATE_OPS) &&
+	     nothing(&s[0]) && nothing(&s[1]);
+	closed(&at->fid);
+	end();
+	return ok;
+}
+
 const struct part late_parts[] = {
 	{ "late keys: more than may wait", many },
 	{ "late keys: a call that was given up", given_up },
@@ -435,5 +473,6 @@ const struct part late_parts[] = {
 	{ "known keys: an atomic operation", outdated_atomic },
 	{ "known keys: a region that is gone", gone },
 	{ "known keys: a closed endpoint", outdated_closed },
+	{ "known keys: data that waits for room", known_data },
 	{ 0 },
 };
