@@ -2,7 +2,7 @@
 /*
  * Unsupported calls. libfabric calls through its tables without a check, so
  * every entry must be filled; calls that the provider does not support end
- * here.
+ * here.  Calls with the same parameters share a function.
  */
 #include "afi.h"
 
@@ -42,34 +42,21 @@ static ssize_t no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_msg_recvv(struct fid_ep *ep, const struct iovec *iov,
-			    void **desc, size_t count, fi_addr_t src_addr,
-			    void *context)
+static ssize_t no_msg_vector(struct fid_ep *ep, const struct iovec *iov,
+			     void **desc, size_t count, fi_addr_t peer,
+			     void *context)
 {
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			      uint64_t flags)
+static ssize_t no_msg_msg(struct fid_ep *ep, const struct fi_msg *msg,
+			  uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
 
 static ssize_t no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
 			   void *desc, fi_addr_t dest_addr, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_msg_sendv(struct fid_ep *ep, const struct iovec *iov,
-			    void **desc, size_t count, fi_addr_t dest_addr,
-			    void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			      uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
@@ -96,11 +83,11 @@ static ssize_t no_msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,
 struct fi_ops_msg afi_no_msg_ops = {
 	.size = sizeof(struct fi_ops_msg),
 	.recv = no_msg_recv,
-	.recvv = no_msg_recvv,
-	.recvmsg = no_msg_recvmsg,
+	.recvv = no_msg_vector,
+	.recvmsg = no_msg_msg,
 	.send = no_msg_send,
-	.sendv = no_msg_sendv,
-	.sendmsg = no_msg_sendmsg,
+	.sendv = no_msg_vector,
+	.sendmsg = no_msg_msg,
 	.inject = no_msg_inject,
 	.senddata = no_msg_senddata,
 	.injectdata = no_msg_injectdata,
@@ -120,9 +107,8 @@ static ssize_t no_tagged_recvv(struct fid_ep *ep, const struct iovec *iov,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_tagged_recvmsg(struct fid_ep *ep,
-				 const struct fi_msg_tagged *msg,
-				 uint64_t flags)
+static ssize_t no_tagged_msg(struct fid_ep *ep, const struct fi_msg_tagged *msg,
+			     uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
@@ -137,13 +123,6 @@ static ssize_t no_tagged_send(struct fid_ep *ep, const void *buf, size_t len,
 static ssize_t no_tagged_sendv(struct fid_ep *ep, const struct iovec *iov,
 			       void **desc, size_t count, fi_addr_t dest_addr,
 			       uint64_t tag, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_tagged_sendmsg(struct fid_ep *ep,
-				 const struct fi_msg_tagged *msg,
-				 uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
@@ -173,10 +152,10 @@ struct fi_ops_tagged afi_no_tagged_ops = {
 	.size = sizeof(struct fi_ops_tagged),
 	.recv = no_tagged_recv,
 	.recvv = no_tagged_recvv,
-	.recvmsg = no_tagged_recvmsg,
+	.recvmsg = no_tagged_msg,
 	.send = no_tagged_send,
 	.sendv = no_tagged_sendv,
-	.sendmsg = no_tagged_sendmsg,
+	.sendmsg = no_tagged_msg,
 	.inject = no_tagged_inject,
 	.senddata = no_tagged_senddata,
 	.injectdata = no_tagged_injectdata,
@@ -189,15 +168,15 @@ static ssize_t no_rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_rma_readv(struct fid_ep *ep, const struct iovec *iov,
-			    void **desc, size_t count, fi_addr_t src_addr,
-			    uint64_t addr, uint64_t key, void *context)
+static ssize_t no_rma_vector(struct fid_ep *ep, const struct iovec *iov,
+			     void **desc, size_t count, fi_addr_t peer,
+			     uint64_t addr, uint64_t key, void *context)
 {
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
-			      uint64_t flags)
+static ssize_t no_rma_msg(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			  uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
@@ -205,19 +184,6 @@ static ssize_t no_rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
 static ssize_t no_rma_write(struct fid_ep *ep, const void *buf, size_t len,
 			    void *desc, fi_addr_t dest_addr, uint64_t addr,
 			    uint64_t key, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_rma_writev(struct fid_ep *ep, const struct iovec *iov,
-			     void **desc, size_t count, fi_addr_t dest_addr,
-			     uint64_t addr, uint64_t key, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg,
-			       uint64_t flags)
 {
 	return -FI_ENOSYS;
 }
@@ -245,11 +211,11 @@ static ssize_t no_rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,
 struct fi_ops_rma afi_no_rma_ops = {
 	.size = sizeof(struct fi_ops_rma),
 	.read = no_rma_read,
-	.readv = no_rma_readv,
-	.readmsg = no_rma_readmsg,
+	.readv = no_rma_vector,
+	.readmsg = no_rma_msg,
 	.write = no_rma_write,
-	.writev = no_rma_writev,
-	.writemsg = no_rma_writemsg,
+	.writev = no_rma_vector,
+	.writemsg = no_rma_msg,
 	.inject = no_rma_inject,
 	.writedata = no_rma_writedata,
 	.injectdata = no_rma_injectdata,
@@ -352,22 +318,8 @@ static ssize_t no_atomic_compwritemsg(struct fid_ep *ep,
 	return -FI_ENOSYS;
 }
 
-static int no_atomic_writevalid(struct fid_ep *ep, enum fi_datatype datatype,
-				enum fi_op op, size_t *count)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_atomic_readwritevalid(struct fid_ep *ep,
-				    enum fi_datatype datatype, enum fi_op op,
-				    size_t *count)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_atomic_compwritevalid(struct fid_ep *ep,
-				    enum fi_datatype datatype, enum fi_op op,
-				    size_t *count)
+static int no_atomic_valid(struct fid_ep *ep, enum fi_datatype datatype,
+			   enum fi_op op, size_t *count)
 {
 	return -FI_ENOSYS;
 }
@@ -384,9 +336,9 @@ struct fi_ops_atomic afi_no_atomic_ops = {
 	.compwrite = no_atomic_compwrite,
 	.compwritev = no_atomic_compwritev,
 	.compwritemsg = no_atomic_compwritemsg,
-	.writevalid = no_atomic_writevalid,
-	.readwritevalid = no_atomic_readwritevalid,
-	.compwritevalid = no_atomic_compwritevalid,
+	.writevalid = no_atomic_valid,
+	.readwritevalid = no_atomic_valid,
+	.compwritevalid = no_atomic_valid,
 };
 
 static ssize_t no_coll_barrier(struct fid_ep *ep, fi_addr_t coll_addr,
@@ -403,38 +355,19 @@ static ssize_t no_coll_broadcast(struct fid_ep *ep, void *buf, size_t count,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_coll_alltoall(struct fid_ep *ep, const void *buf,
-				size_t count, void *desc, void *result,
-				void *result_desc, fi_addr_t coll_addr,
-				enum fi_datatype datatype, uint64_t flags,
-				void *context)
+static ssize_t no_coll_all(struct fid_ep *ep, const void *buf, size_t count,
+			   void *desc, void *result, void *result_desc,
+			   fi_addr_t coll_addr, enum fi_datatype datatype,
+			   uint64_t flags, void *context)
 {
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_coll_allreduce(struct fid_ep *ep, const void *buf,
-				 size_t count, void *desc, void *result,
-				 void *result_desc, fi_addr_t coll_addr,
-				 enum fi_datatype datatype, enum fi_op op,
-				 uint64_t flags, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_coll_allgather(struct fid_ep *ep, const void *buf,
-				 size_t count, void *desc, void *result,
-				 void *result_desc, fi_addr_t coll_addr,
-				 enum fi_datatype datatype, uint64_t flags,
-				 void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_coll_reduce_scatter(struct fid_ep *ep, const void *buf,
-				      size_t count, void *desc, void *result,
-				      void *result_desc, fi_addr_t coll_addr,
-				      enum fi_datatype datatype, enum fi_op op,
-				      uint64_t flags, void *context)
+static ssize_t no_coll_reduce_all(struct fid_ep *ep, const void *buf,
+				  size_t count, void *desc, void *result,
+				  void *result_desc, fi_addr_t coll_addr,
+				  enum fi_datatype datatype, enum fi_op op,
+				  uint64_t flags, void *context)
 {
 	return -FI_ENOSYS;
 }
@@ -448,20 +381,11 @@ static ssize_t no_coll_reduce(struct fid_ep *ep, const void *buf, size_t count,
 	return -FI_ENOSYS;
 }
 
-static ssize_t no_coll_scatter(struct fid_ep *ep, const void *buf, size_t count,
-			       void *desc, void *result, void *result_desc,
-			       fi_addr_t coll_addr, fi_addr_t root_addr,
-			       enum fi_datatype datatype, uint64_t flags,
-			       void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_coll_gather(struct fid_ep *ep, const void *buf, size_t count,
-			      void *desc, void *result, void *result_desc,
-			      fi_addr_t coll_addr, fi_addr_t root_addr,
-			      enum fi_datatype datatype, uint64_t flags,
-			      void *context)
+static ssize_t no_coll_root(struct fid_ep *ep, const void *buf, size_t count,
+			    void *desc, void *result, void *result_desc,
+			    fi_addr_t coll_addr, fi_addr_t root_addr,
+			    enum fi_datatype datatype, uint64_t flags,
+			    void *context)
 {
 	return -FI_ENOSYS;
 }
@@ -484,13 +408,13 @@ struct fi_ops_collective afi_no_collective_ops = {
 	.size = sizeof(struct fi_ops_collective),
 	.barrier = no_coll_barrier,
 	.broadcast = no_coll_broadcast,
-	.alltoall = no_coll_alltoall,
-	.allreduce = no_coll_allreduce,
-	.allgather = no_coll_allgather,
-	.reduce_scatter = no_coll_reduce_scatter,
+	.alltoall = no_coll_all,
+	.allreduce = no_coll_reduce_all,
+	.allgather = no_coll_all,
+	.reduce_scatter = no_coll_reduce_all,
 	.reduce = no_coll_reduce,
-	.scatter = no_coll_scatter,
-	.gather = no_coll_gather,
+	.scatter = no_coll_root,
+	.gather = no_coll_root,
 	.msg = no_coll_msg,
 	.barrier2 = no_coll_barrier2,
 };
