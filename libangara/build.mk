@@ -23,6 +23,11 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wundef
 
+# hwloc finds the processors and caches to which processes are bound; it is optional.
+HWLOC_CFLAGS = $(shell $(PKG_CONFIG) --exists hwloc && \
+	echo -DANG_HAVE_HWLOC $$($(PKG_CONFIG) --cflags hwloc))
+HWLOC_LIBS = $(shell $(PKG_CONFIG) --exists hwloc && $(PKG_CONFIG) --libs hwloc)
+
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 

@@ -4,7 +4,7 @@
  *
  * Allgathers by the exch and reorder forms (angara_numbers()) need to know
  * which processes are on one node, one processor, one cache.  The MPI gets the
- * nodes from its launcher; hwloc provides the rest, if processes are bound.
+ * nodes from its launcher; hwloc provides the rest, if processes are bound (place.c).
  * Alternatively a file describes the levels.  Every process keeps the modules
  * of all processes.  Rank 0 of a communicator computes its numbers once, since
  * versions of METIS differ.
@@ -14,11 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef ANG_HAVE_HWLOC
-#include <hwloc.h>
-#endif
 
 #include "ami.h"
+#include "place_all.h"
 
 #define ENV_LEVELS	"ANGARA_MPI_LEVELS"
 #define FILE_PREFIX	"file:"
@@ -147,65 +145,6 @@ int ami_levels_read(struct ami_levels *l, u32 size)
 	return ret;
 }
 
-#define OWN_LEVELS	3U	/* node, processor, cache */
-
-#ifdef ANG_HAVE_HWLOC
-/*
- * Number of the object of a type that contains all of these processors; 0:
- * none.
- */
-static u32 object_of(hwloc_topology_t topo, hwloc_obj_t obj, hwloc_obj_type_t type)
-{
-	if (obj->type != type)
-		obj = hwloc_get_ancestor_obj_by_type(topo, type, obj);
-	return obj ? obj->logical_index + 1 : 0;
-}
-
-/* Where this process is bound on its node. */
-static void own_place(u32 own[OWN_LEVELS])
-{
-	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	hwloc_topology_t topo;
-	hwloc_obj_t obj;
-
-	if (!set)
-		return;
-	if (!hwloc_topology_init(&topo)) {
-		if (!hwloc_topology_load(topo) &&
-		    !hwloc_get_cpubind(topo, set, HWLOC_CPUBIND_PROCESS)) {
-			obj = hwloc_get_obj_covering_cpuset(topo, set);
-			if (obj) {
-				own[1] = object_of(topo, obj, HWLOC_OBJ_PACKAGE);
-				own[2] = object_of(topo, obj, HWLOC_OBJ_L3CACHE);
-			}
-		}
-		hwloc_topology_destroy(topo);
-	}
-	hwloc_bitmap_free(set);
-}
-#else
-static void own_place(u32 own[OWN_LEVELS])
-{
-	(void)own;
-}
-#endif
-
-/* A node is numbered by the lowest rank on it. */
-static int machine_levels(struct ami_levels *l)
-{
-	u32 own[OWN_LEVELS] = { (u32)ami.rank };
-	MPI_Comm node;
-
-	PMPI_Comm_split_type(ami.world, MPI_COMM_TYPE_SHARED, ami.rank,
-			     MPI_INFO_NULL, &node);
-	PMPI_Bcast(own, 1, MPI_UINT32_T, 0, node);
-	PMPI_Comm_free(&node);
-	own_place(own);
-	l->num = OWN_LEVELS;
-	return PMPI_Allgather(own, OWN_LEVELS, MPI_UINT32_T, l->modules, OWN_LEVELS,
-			      MPI_UINT32_T, ami.world) ? -EIO : 0;
-}
-
 /**
  * ami_levels_share() - distribute the location of every process to all
  *
@@ -226,11 +165,13 @@ void ami_levels_share(void)
 		l->modules = calloc((size_t)ami.size * AMI_LEVELS,
 				    sizeof(*l->modules));
 	have = ami_vote(ami.world, l->modules);
-	if (have && l->num)
+	if (have && l->num) {
 		PMPI_Bcast(l->modules, (int)l->num * ami.size, MPI_UINT32_T, 0,
 			   ami.world);
-	else if (have)
-		have = !machine_levels(l);
+	} else if (have) {
+		l->num = ANG_PLACE_LEVELS;
+		have = !ang_place_all(ami.world, l->modules);
+	}
 	l->known = ami_vote(ami.world, have);
 }
 
