@@ -87,6 +87,18 @@ static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 	};
 }
 
+/* Counts a message whose data this member moves. */
+static void talk_tally(const struct ang_coll_op *op, const struct ang_step *s)
+{
+	struct ang_tally *tally = op->team->tally;
+
+	/* Internal barriers have no completion. */
+	if (!tally || op->slot == ANG_NO_SLOT)
+		return;
+	tally[s->peer].messages++;
+	tally[s->peer].bytes += s->len;
+}
+
 /**
  * ang_talk_step() - send the message of a step, see struct ang_run_ops
  * @arg: collective
@@ -127,6 +139,8 @@ int ang_talk_step(void *arg, u32 step)
 		ret = talk_say(team, s->peer, &said, ang_run_data(&op->run, step),
 			       s->len, op, step);
 	}
+	if (!ret && s->len <= ANGARA_MAX_MSG)
+		talk_tally(op, s);
 	if (!ret && (s->kind == ANG_STEP_RECV || s->len <= ANGARA_MAX_INLINE))
 		ang_run_set(&op->run, step, ANG_RUN_ENDED);
 	return ret;
@@ -145,6 +159,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	if (ret)
 		return ret;
 	op->gets++;
+	talk_tally(op, s);
 	ang_run_set(&op->run, step, ANG_RUN_BUSY);
 	return 0;
 }

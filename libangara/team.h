@@ -86,6 +86,18 @@ enum ang_numbered {
 };
 
 /**
+ * struct ang_tally - messages of schedules between two members, counted by the one
+ * whose adapter moves the data: a short message by its sender, a long one, which
+ * is read, by its receiver
+ * @messages: their number
+ * @bytes: bytes of data
+ */
+struct ang_tally {
+	u64 messages;
+	u64 bytes;
+};
+
+/**
  * struct angara_team - a team
  * @next: the next of the context
  * @parent: parent team, during creation: if it is lost, so is this one
@@ -117,6 +129,8 @@ enum ang_numbered {
  * @made: teams created from this one
  * @nmade: entries of that
  * @messages: messages that this member has sent to others for the team
+ * @tally: messages between this member and each one, by rank, except those of
+ *	internal barriers; NULL: not counted
  * @by_device: collectives of this member that the adapter has done
  * @by_software: collectives of this member that the library has done
  * @rings: sizes of the dimensions of ANGARA_ALGO_RING2D
@@ -170,6 +184,7 @@ struct angara_team {
 	struct ang_made *made;
 	u32 nmade;
 	u64 messages;
+	struct ang_tally *tally;
 	u64 by_device;
 	u64 by_software;
 	u32 rings[ANG_RINGS_MOST];

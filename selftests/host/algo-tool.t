@@ -195,27 +195,37 @@ file()
 		<("$ALGO" cost allreduce-ring -l $TWO)
 }
 
-# Commands of the document and of the man page, unchanged.
-# Messages that processes send through each level are those that schedules say.
+# figures NAME...: prints these columns of each row
+figures()
+{
+	perl -MJSON::PP -0777 -e 'my $rows = decode_json(<STDIN>);
+		for my $row (@$rows) {
+			print join(" ", map { $row->{$_} } @ARGV), "\n";
+		}' "$@"
+}
+
+# counted COMMAND...: messages between 6 processes of the command, and their
+# bytes through each level, are those that the schedules say. Messages are short
+# and long ones.
 counted()
 {
-	local algo want got
+	local algo want got columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
+	local way=(-l '2:1us:1GB/s,3:1us:1GB/s' -b '0,480,80KiB')
 
-	for algo in allgather-bruck allreduce-ring bcast-binomial; do
-		want=$("$ALGO" -j cost $algo -l 2:1us:1GB/s,3:1us:1GB/s -b 480 | figures) &&
-			got=$(OMPI_MCA_rmaps_base_oversubscribe=1 mpirun.openmpi -n 6 \
-				"$ALGO-mpi" -j run $algo -l 2:1us:1GB/s,3:1us:1GB/s -b 480 \
-				--repeat 2 | figures) || return
-		echo "$algo: $got, by schedule $want"
-		[ -n "$want" ] && [ "$got" = "$want" ] || return
+	for algo in allgather-bruck allreduce-ring bcast-binomial reduce-torus; do
+		want=$("$ALGO" -j cost $algo "${way[@]}" | figures "${columns[@]}") &&
+			got=$("$@" -j run $algo "${way[@]}" --repeat 2 |
+				figures "${columns[@]}") || return
+		printf '%s:\n%s\nby schedule:\n%s\n' $algo "$got" "$want"
+		[ "$(wc -l <<<"$want")" = 3 ] && [ "$got" = "$want" ] || return
 	done
 }
 
-figures()
+# So many runs have internal barriers among them, which do not count.
+tallied()
 {
-	perl -MJSON::PP -0777 -e 'my $row = decode_json(<STDIN>)->[0];
-		print join(" ", map { $row->{$_} } "messages 1", "bytes 1", "messages 2",
-			"bytes 2")'
+	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 3 "$ALGO" run \
+		allreduce-ring allgather-bruck -l 3:1us:1GB/s -b 8,8KiB,80008 --repeat 70
 }
 
 # sent FORM: bytes that nodes send in 2 runs of an allgather by this form, and more
@@ -255,6 +265,7 @@ says_namespaces()
 	[ $status = 2 ] && [ "$(cat "$TAP_TMP/said")" = "namespaces: $1" ]
 }
 
+# Commands of the document and of the man page, unchanged.
 shown_runs()
 {
 	local line count=0
@@ -357,7 +368,7 @@ succeeds()
 {
 	local ALGO=$1
 
-	timeout 60 bash -c "$(declare -f); $(declare -p ALGO PLAIN TWO TAP_TMP); $2"
+	timeout 120 bash -c "$(declare -f); $(declare -p ALGO OUT PLAIN TWO TAP_TMP); $2"
 }
 
 # finds FILE TEST FROM TO: succeeds if the test fails with the fault, and passes
@@ -370,11 +381,12 @@ finds()
 	mutate "tools/algo/$1" "$3" "$4" >"$dir/$file" || return
 	mapfile -t parts < <(find "$OUT/obj/algo" -name '*.o' ! -name "${file%.c}.o" \
 		! -name exec_mpi.o)
-	gcc -std=gnu11 -w -D_GNU_SOURCE -DANG_RELEASE='""' -DANG_HAVE_METIS -Itools/algo \
-		-Itools/common -Ilibangara -Ilibangara/algo -Ilibangara/env -Iuapi -c \
-		-o "$dir/mutant.o" "$dir/$file" &&
-		gcc -o "$dir/algo" "$dir/mutant.o" "${parts[@]}" "$OUT/lib/libangara.a" \
-			-ljson-c -lpthread -lm || return
+	gcc -std=gnu11 -w -D_GNU_SOURCE -DANG_RELEASE='""' -DANG_HAVE_METIS \
+		-Itools/algo -Itools/common -Ilibangara -Ilibangara/algo -Ilibangara/env \
+		-Ilibangara/include -Iuapi -Idriver/model -Idriver -c \
+		-o "$dir/mutant.o" "$dir/$file" || return
+	gcc -o "$dir/algo" "$dir/mutant.o" "${parts[@]}" "$OUT/lib/libangara.a" \
+		-ljson-c -lpthread -lm || return
 	succeeds "$ALGO" "$2" && ! succeeds "$dir/algo" "$2"
 }
 
@@ -402,8 +414,12 @@ check 'a system from a file' file
 check 'bad input' usage
 check 'processes with adapters' launched "$OUT/bin/angara-run" --fabric embedded -n @ \
 	"$ALGO"
+check 'processes with adapters: messages of each level' counted \
+	"$OUT/bin/angara-run" --fabric embedded -n 6 "$ALGO"
+check 'processes with adapters: internal barriers' tallied
 if [ -x "$ALGO-mpi" ]; then
-	check 'processes of an MPI: messages of each level' counted
+	check 'processes of an MPI: messages of each level' counted \
+		mpirun.openmpi --oversubscribe -n 6 "$ALGO-mpi"
 	check 'processes of an MPI' launched mpirun.openmpi --oversubscribe -n @ \
 		"$ALGO-mpi"
 else

@@ -19,10 +19,10 @@ void exec_barrier(void);
 /* Return: the greatest value of all processes. */
 double exec_most(double value);
 /*
- * Messages that all processes have sent in exec_run() since the last call, by level.
- * All processes call it.  Return: false: they are not counted.
+ * Counts the messages between processes in exec_run() since the last call, by level.
+ * All processes call it.
  */
-bool exec_traffic(const struct levels *s, struct traffic *t);
+void exec_traffic(const struct levels *s, struct traffic *t);
 /* Runs the collective of the MPI itself.  Return: false: the MPI has none. */
 bool exec_native(const struct ang_coll_args *args, char *in, char *out);
 

@@ -18,6 +18,7 @@ static struct {
 	struct angara_ctx *ctx;
 	struct angara_team *team;
 	struct angara_mr *mr;
+	struct ang_tally *tally;	/* since exec_traffic() */
 } me;
 
 static void need(int ret, const char *what)
@@ -36,6 +37,7 @@ void exec_start(u32 *rank, u32 *size)
 	need(angara_domain_open(NULL, NULL, &me.dom), "adapter");
 	need(angara_ctx_open(me.dom, NULL, &me.ctx), "context");
 	need(angara_team_create(me.job, me.ctx, NULL, 0, &attr, &me.team), "team");
+	me.tally = need_memory(me.team->size, sizeof(*me.tally));
 }
 
 void exec_end(void)
@@ -45,6 +47,7 @@ void exec_end(void)
 	angara_ctx_close(me.ctx);
 	angara_domain_close(me.dom);
 	angara_job_finalize(me.job);
+	free(me.tally);
 }
 
 char *exec_memory(size_t bytes)
@@ -72,8 +75,10 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	struct angara_completion c;
 	int n;
 
+	me.team->tally = me.tally;
 	need(ang_coll_software(me.team, &call), "collective");
 	n = angara_poll_wait(me.ctx, &c, 1, WAIT_MS);
+	me.team->tally = NULL;
 	need(n < 0 ? n : n ? angara_status_errno(c.status) : -EIO, "collective");
 }
 
@@ -94,12 +99,25 @@ double exec_most(double value)
 	return most;
 }
 
-/* The library does not say to which member a message goes. */
-bool exec_traffic(const struct levels *s, struct traffic *t)
+void exec_traffic(const struct levels *s, struct traffic *t)
 {
-	(void)s;
-	(void)t;
-	return false;
+	struct traffic *all = need_memory(me.team->size, sizeof(*all)), own = { 0 };
+	u32 i, l;
+
+	for (i = 0; i < me.team->size; i++) {
+		l = level_of(s, s->core[me.team->rank], s->core[i]);
+		own.messages[l] += me.tally[i].messages;
+		own.bytes[l] += me.tally[i].bytes;
+		me.tally[i] = (struct ang_tally){ 0 };
+	}
+	need(angara_job_allgather(me.job, &own, sizeof(own), all), "allgather");
+	*t = (struct traffic){ 0 };
+	for (i = 0; i < me.team->size; i++)
+		for (l = 0; l < s->num; l++) {
+			t->messages[l] += all[i].messages[l];
+			t->bytes[l] += all[i].bytes[l];
+		}
+	free(all);
 }
 
 bool exec_native(const struct ang_coll_args *args, char *in, char *out)

@@ -146,7 +146,6 @@ static void need_traffic(const struct job *j, const struct levels *s,
 				  (unsigned long long)one.bytes[l] * runs));
 }
 
-/* @sent: NULL: messages are not counted. */
 static void add_row(json_object *rows, const struct job *j, const struct levels *s,
 		    const char *bytes, double us, double native,
 		    const struct traffic *sent)
@@ -166,8 +165,7 @@ static void add_row(json_object *rows, const struct job *j, const struct levels 
 	add_real(row, "measured/simulated", simulated > 0 ? us / simulated : 0);
 	if (native > 0)
 		add_real(row, "native us", native);
-	if (sent)
-		add_traffic(row, s, sent);
+	add_traffic(row, s, sent);
 	json_object_array_add(rows, row);
 }
 
@@ -189,7 +187,6 @@ static void run_one(json_object *rows, const struct opts *o, const char *name,
 	struct traffic sent;
 	double us, native;
 	struct job j;
-	bool counts;
 
 	need_job(&j, o, need_way(name), s, len);
 	j.args.rank = rank;
@@ -198,17 +195,17 @@ static void run_one(json_object *rows, const struct opts *o, const char *name,
 	exec_traffic(s, &sent);
 	us = measure(&j, in, out, false, o->repeat) * 1e6;
 	need_right(&j, (double *)out, exec_name);
-	counts = exec_traffic(s, &sent);
-	if (counts && !rank)
+	exec_traffic(s, &sent);
+	if (!rank)
 		need_traffic(&j, s, &sent, runs);
-	for (l = 0; counts && l < s->num; l++) {
+	for (l = 0; l < s->num; l++) {
 		sent.messages[l] /= runs;
 		sent.bytes[l] /= runs;
 	}
 	native = measure(&j, in, out, true, o->repeat) * 1e6;
 	exec_barrier();
 	if (!rank)
-		add_row(rows, &j, s, bytes, us, native, counts ? &sent : NULL);
+		add_row(rows, &j, s, bytes, us, native, &sent);
 	job_free(&j);
 }
 
