@@ -79,6 +79,13 @@ first_program()
 		xargs -r unexpand -a | diff - <(unexpand -a Documentation/examples/hello.c)
 }
 
+# The MPI program in the documents equals its example, too.
+mpi_program()
+{
+	grep -lF '#include <mpi.h>' "$TAP_TMP"/blocks/* | head -n 1 |
+		xargs -r expand -t 4 | diff - <(expand -t 4 Documentation/examples/sum.c)
+}
+
 # in_tests BLOCK TEST...: each line of a block, or each part of it around "--",
 # occurs in one of the tests, ignoring sudo, the folder tools/vm and comments.
 in_tests()
@@ -205,6 +212,7 @@ check 'example: model-host runs' "$TAP_TMP/model-host.c.out"
 mkdir "$TAP_TMP/blocks"
 silent 'a test runs each block, or a comment says why not' not_run
 check 'the first program is Documentation/examples/hello.c' first_program
+check 'the MPI program is Documentation/examples/sum.c' mpi_program
 check 'blocks without a test are found' gate_finds
 silent 'pictures are shown' pictures
 

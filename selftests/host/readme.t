@@ -5,7 +5,7 @@
 # in a Debian root with only the packages that the documents name, and with a
 # copy of the sources without git. Comments in the documents say how to run each
 # block, see Documentation/contributing.rst; this script runs blocks of kind
-# user, installed and serve.
+# user, installed and serve. README.md comes first, in a shell of its own.
 
 set -u
 . selftests/tap.sh
@@ -137,6 +137,17 @@ check 'the sources are copied' copy_sources
 
 # Package lists of an existing root may be old.
 echo 'sudo apt-get -qq update || :' >"$TAP_TMP/script"
+mapfile -t blocks < <(of user README.md)
+for n in "${blocks[@]}"; do
+	block "$n"
+done >>"$TAP_TMP/script"
+session 'by a reader' "$TAP_TMP/script"
+passed 'by a reader' "${blocks[@]}"
+check 'by a reader: MPI has printed its sums' sums 'by a reader' 4 6
+check 'by a reader: the adapters have computed them' \
+	counts 'by a reader' allreduce offload 4
+
+: >"$TAP_TMP/script"
 mapfile -t blocks < <(of user /start-)
 for n in "${blocks[@]}"; do
 	block "$n"
