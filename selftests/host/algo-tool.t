@@ -178,6 +178,7 @@ usage()
 		refused '1 cores for 2 ranks' cost bcast-torus -l 2:1us:1GB/s --place 0 &&
 		refused 'not a multiple of 8' cost bcast-torus -b 9 &&
 		refused 'only 8 ranks' cost bcast-torus --root 8 &&
+		refused 'one process: start several' cost bcast-torus -l machine &&
 		refused 'ranks keep their numbers' map allgather-ring &&
 		refused 'more than 20000000: take fewer ranks' \
 			simulate allreduce-ring -l 65536:1us:1GB/s &&
@@ -226,6 +227,64 @@ tallied()
 {
 	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 3 "$ALGO" run \
 		allreduce-ring allgather-bruck -l 3:1us:1GB/s -b 8,8KiB,80008 --repeat 70
+}
+
+# The processors and caches on which processes run are levels: of 4 processes on
+# 2 processors in turn. hwloc gets two processors with a cache and a core each.
+placed()
+{
+	local want got columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
+	# shellcheck disable=SC2016 # expanded for each process
+	local bound='exec taskset -c $((ANGARA_RANK % 2)) "$@"'
+	local machine=('pack:2 l3:1 core:1 pu:1' 'pack:1 l3:2 core:1 pu:1') i
+	local kinds=(processors 'L3 caches')
+
+	want=$("$ALGO" -j cost allgather-bruck allreduce-ring -b 480 --place cyclic \
+		-l 2:1us:1GB/s,2:1us:1GB/s | figures "${columns[@]}")
+	for i in 0 1; do
+		HWLOC_SYNTHETIC=${machine[i]} HWLOC_THISSYSTEM=1 \
+			"$OUT/bin/angara-run" --fabric embedded -n 4 sh -c "$bound" sh \
+			"$ALGO" run allgather-bruck allreduce-ring -b 480 \
+			--levels machine --repeat 2 >"$TAP_TMP/placed" || return
+		cat "$TAP_TMP/placed"
+		grep -q "^fitted: level 1: 2 ${kinds[i]}, .* level 2: 4 processes, " \
+			"$TAP_TMP/placed" || return
+	done
+	got=$(HWLOC_SYNTHETIC=${machine[1]} HWLOC_THISSYSTEM=1 \
+		"$OUT/bin/angara-run" --fabric embedded -n 4 sh -c "$bound" sh "$ALGO" -j \
+		cost allgather-bruck allreduce-ring -b 480 --levels machine |
+		figures "${columns[@]}")
+	printf '%s\nby schedule:\n%s\n' "$got" "$want"
+	[ "$got" = "$want" ]
+}
+
+# Can processes be bound to two processors, and hwloc find them?
+can_place()
+{
+	pkg-config --exists hwloc && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null
+}
+
+# Hosts are nodes, of MPI processes and of the library's: the slow links between
+# them have the rate that they were given (50 Mbit/s are 160 ns per byte), and
+# messages pass through the level that the places say.
+nodes()
+{
+	local want columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
+	local way=(run allgather-bruck -b 64KiB --levels machine --repeat 2 -j)
+	# shellcheck disable=SC2016 # expanded for each process
+	local host='hostname "node$((ANGARA_RANK % 2))"; exec "$@"'
+
+	want=$("$ALGO" -j cost allgather-bruck -b 64KiB --place cyclic \
+		-l 2:1us:1GB/s,2:1us:1GB/s | figures "${columns[@]}")
+	timeout 300 tools/algo/namespaces --cyclic 2 2 50mbit "$ALGO-mpi" "${way[@]}" \
+		>"$TAP_TMP/mpi" 2>"$TAP_TMP/said" || { cat "$TAP_TMP/said"; return 1; }
+	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 4 unshare --uts sh -c "$host" \
+		sh "$ALGO" "${way[@]}" >"$TAP_TMP/angara" || return
+	cat "$TAP_TMP/mpi" "$TAP_TMP/angara"
+	[ "$(figures "${columns[@]}" <"$TAP_TMP/mpi")" = "$want" ] &&
+		[ "$(figures "${columns[@]}" <"$TAP_TMP/angara")" = "$want" ] &&
+		figures 'b 1 ns' 'b 2 ns' <"$TAP_TMP/mpi" |
+		awk '{ exit !($1 > 120 && $1 < 640 && $2 > 0 && $2 < 120) }'
 }
 
 # sent FORM: bytes that nodes send in 2 runs of an allgather by this form, and more
@@ -380,13 +439,16 @@ finds()
 	dir=$(mktemp -d -p "$TAP_TMP")
 	mutate "tools/algo/$1" "$3" "$4" >"$dir/$file" || return
 	mapfile -t parts < <(find "$OUT/obj/algo" -name '*.o' ! -name "${file%.c}.o" \
-		! -name exec_mpi.o)
+		! -name exec_mpi.o ! -name place_all.o)
+	# shellcheck disable=SC2046 # words
 	gcc -std=gnu11 -w -D_GNU_SOURCE -DANG_RELEASE='""' -DANG_HAVE_METIS \
-		-Itools/algo -Itools/common -Ilibangara -Ilibangara/algo -Ilibangara/env \
+		$(pkg-config --exists hwloc && echo -DANG_HAVE_HWLOC) -Itools/algo \
+		-Itools/common -Ilibangara -Ilibangara/algo -Ilibangara/env \
 		-Ilibangara/include -Iuapi -Idriver/model -Idriver -c \
 		-o "$dir/mutant.o" "$dir/$file" || return
+	# shellcheck disable=SC2046 # words
 	gcc -o "$dir/algo" "$dir/mutant.o" "${parts[@]}" "$OUT/lib/libangara.a" \
-		-ljson-c -lpthread -lm || return
+		-ljson-c $(pkg-config --silence-errors --libs hwloc) -lpthread -lm || return
 	succeeds "$ALGO" "$2" && ! succeeds "$dir/algo" "$2"
 }
 
@@ -396,6 +458,10 @@ fault()
 	local file test
 
 	read -r file test <<<"$1"
+	if [ "$test" = placed ] && ! can_place; then
+		skip "found: $file: $2" 'hwloc or a second processor is missing'
+		return
+	fi
 	seek "found: $file: $2" finds "$file" "$test" "$3" "$4"
 }
 
@@ -417,6 +483,11 @@ check 'processes with adapters' launched "$OUT/bin/angara-run" --fabric embedded
 check 'processes with adapters: messages of each level' counted \
 	"$OUT/bin/angara-run" --fabric embedded -n 6 "$ALGO"
 check 'processes with adapters: internal barriers' tallied
+if can_place; then
+	check 'processors and caches of the machine' placed
+else
+	skip 'processors and caches of the machine' 'hwloc or a second processor is missing'
+fi
 if [ -x "$ALGO-mpi" ]; then
 	check 'processes of an MPI: messages of each level' counted \
 		mpirun.openmpi --oversubscribe -n 6 "$ALGO-mpi"
@@ -428,6 +499,7 @@ fi
 if [ -x "$ALGO-mpi" ] && [ -e /usr/include/metis.h ]; then
 	if why=$(timeout 300 tools/algo/namespaces 1 1 1mbit true 2>&1); then
 		check 'levels made real' namespaces
+		check 'nodes of the machine' nodes
 		check 'a report of a program that fails' report_fails
 	else
 		skip 'levels made real' "${why##*namespaces: }"

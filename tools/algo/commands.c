@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "exec.h"
 
-#define SYSTEM		"8:1us:1GB/s"
 #define BYTES_MOST	(1ULL << 32)
 
 static const char *const coll_names[ANG_COLL_NUM] = {
@@ -46,12 +45,18 @@ static void add_dims(json_object *row, const struct job *j)
 	add_text(row, "dims", "%s", text);
 }
 
-void add_traffic(json_object *row, const struct levels *s, const struct traffic *t)
+void add_levels(json_object *row, const struct levels *s, const struct traffic *t)
 {
 	char key[40];
 	u32 l;
 
 	for (l = 0; l < s->num; l++) {
+		if (s->fitted) {
+			snprintf(key, sizeof(key), "a %u us", l + 1);
+			add_real(row, key, s->level[l].a * 1e6);
+			snprintf(key, sizeof(key), "b %u ns", l + 1);
+			add_real(row, key, s->level[l].b * 1e9);
+		}
 		snprintf(key, sizeof(key), "messages %u", l + 1);
 		add_number(row, key, t->messages[l]);
 		snprintf(key, sizeof(key), "bytes %u", l + 1);
@@ -83,27 +88,30 @@ static json_object *cost_row(const struct opts *o, const char *name,
 		add_real(row, "simulated us", us);
 		add_real(row, "difference %", formula > 0 ? (us / formula - 1) * 100 : 0);
 	}
-	add_traffic(row, s, &said);
+	add_levels(row, s, &said);
 	job_free(&j);
 	return row;
 }
 
-static int cost(const struct opts *o, int argc, char **argv, bool simulates)
+static int cost(const struct opts *given, int argc, char **argv, bool simulates)
 {
-	json_object *rows = json_object_new_array();
+	json_object *rows;
+	struct opts o = *given;
 	struct levels s;
 	int i;
 
-	need_levels(&s, o->levels ? o->levels : SYSTEM, o->place);
+	if (!need_system(&o, &s))
+		return 0;
+	rows = json_object_new_array();
 	for (i = 0; i < argc; i++) {
-		char *copy = strdup(o->bytes), *rest = copy, *bytes;
+		char *copy = strdup(o.bytes), *rest = copy, *bytes;
 
 		while ((bytes = strsep(&rest, ",")))
-			json_object_array_add(rows, cost_row(o, argv[i], &s, bytes, simulates));
+			json_object_array_add(rows, cost_row(&o, argv[i], &s, bytes, simulates));
 		free(copy);
 	}
 	levels_free(&s);
-	rows_print(rows, o->json, o->markdown);
+	rows_print(rows, o.json, o.markdown);
 	return 0;
 }
 
@@ -136,9 +144,10 @@ static u64 through(const struct ang_graph *g, const struct levels *s, const u32 
 	return sum;
 }
 
-int cmd_map(const struct opts *o, int argc, char **argv)
+int cmd_map(const struct opts *given, int argc, char **argv)
 {
-	json_object *rows = json_object_new_array();
+	json_object *rows;
+	struct opts o = *given;
 	const struct way *w = need_way(argv[0]);
 	u32 *place, *rank_of, l;
 	double seconds[2];
@@ -148,7 +157,9 @@ int cmd_map(const struct opts *o, int argc, char **argv)
 	(void)argc;
 	if (w->coll != ANG_COLL_ALLGATHER || w->algo == ANG_ALGO_RING)
 		return misuse("%s: ranks keep their numbers", w->name);
-	need_levels(&s, o->levels ? o->levels : SYSTEM, o->place);
+	if (!need_system(&o, &s))
+		return 0;
+	rows = json_object_new_array();
 	place = need_memory(s.ranks, sizeof(*place));
 	rank_of = need_memory(s.ranks, sizeof(*rank_of));
 	map_ranks(w, &s, place, rank_of, seconds);
@@ -163,7 +174,7 @@ int cmd_map(const struct opts *o, int argc, char **argv)
 		add_real(row, "split s", seconds[1]);
 		json_object_array_add(rows, row);
 	}
-	rows_print(rows, o->json, o->markdown);
+	rows_print(rows, o.json, o.markdown);
 	ang_graph_free(&g);
 	free(place);
 	free(rank_of);

@@ -16,6 +16,14 @@ void exec_end(void);
 char *exec_memory(size_t bytes);
 void exec_run(const struct ang_coll_args *args, char *in, char *out);
 void exec_barrier(void);
+/*
+ * Begins and ends messages between two processes, @p < @q: exec_run() is for these
+ * two then, as members 0 and 1.  All processes call both.
+ */
+void exec_pair(u32 p, u32 q);
+void exec_pair_end(void);
+/* Places of all processes, ANG_PLACE_LEVELS numbers for each. */
+void exec_places(u32 *places);
 /* Return: the greatest value of all processes. */
 double exec_most(double value);
 /*
@@ -25,5 +33,14 @@ double exec_most(double value);
 void exec_traffic(const struct levels *s, struct traffic *t);
 /* Runs the collective of the MPI itself.  Return: false: the MPI has none. */
 bool exec_native(const struct ang_coll_args *args, char *in, char *out);
+
+/* measure.c */
+
+#define MEASURE_WARMUP	2U		/* runs that do not count */
+#define MEASURE_ROOM	(2U << 20)	/* bytes of memory that need_fitted() takes */
+
+double measure(const struct job *j, char *in, char *out, bool native, u32 repeat);
+void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *memory);
+bool need_system(struct opts *o, struct levels *s);
 
 #endif /* EXEC_H */

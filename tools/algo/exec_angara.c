@@ -2,11 +2,13 @@
 /* angara-algo: schedules by the library's messages and one-sided reads. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib.h"
 #include "coll_run.h"
 #include "team.h"
 #include "exec.h"
+#include "mpi/place.h"
 
 #define WAIT_MS	60000
 
@@ -17,6 +19,7 @@ static struct {
 	struct angara_domain *dom;
 	struct angara_ctx *ctx;
 	struct angara_team *team;
+	struct angara_team *pair;	/* exec_pair(), at its two members */
 	struct angara_mr *mr;
 	struct ang_tally *tally;	/* since exec_traffic() */
 } me;
@@ -76,7 +79,7 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	int n;
 
 	me.team->tally = me.tally;
-	need(ang_coll_software(me.team, &call), "collective");
+	need(ang_coll_software(me.pair ? me.pair : me.team, &call), "collective");
 	n = angara_poll_wait(me.ctx, &c, 1, WAIT_MS);
 	me.team->tally = NULL;
 	need(n < 0 ? n : n ? angara_status_errno(c.status) : -EIO, "collective");
@@ -85,6 +88,39 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 void exec_barrier(void)
 {
 	need(angara_barrier(me.team), "barrier");
+}
+
+void exec_pair(u32 p, u32 q)
+{
+	const struct angara_team_attr attr = { .size = sizeof(attr),
+					       .flags = ANGARA_TEAM_SOFTWARE };
+
+	if (me.team->rank == p || me.team->rank == q)
+		need(angara_team_strided(me.team, p, q - p, 2, &attr, &me.pair), "team");
+}
+
+void exec_pair_end(void)
+{
+	angara_team_destroy(me.pair);
+	me.pair = NULL;
+}
+
+#define NAME_MOST	64U
+
+/* Processes whose machines have the same name are on one node. */
+void exec_places(u32 *places)
+{
+	u32 n = me.team->size, own[ANG_PLACE_LEVELS] = { 0 }, i;
+	char *names = need_memory(n, NAME_MOST), name[NAME_MOST] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	need(angara_job_allgather(me.job, name, sizeof(name), names), "allgather");
+	for (i = 0; memcmp(names + i * NAME_MOST, name, sizeof(name)); i++)
+		;
+	free(names);
+	own[0] = i;
+	ang_place_own(own);
+	need(angara_job_allgather(me.job, own, sizeof(own), places), "allgather");
 }
 
 double exec_most(double value)

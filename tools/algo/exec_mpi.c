@@ -4,10 +4,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include <mpi.h>
-
 #include "algo/run.h"
 #include "exec.h"
+#include "mpi/place_all.h"
 
 const char exec_name[] = "MPI";
 
@@ -28,6 +27,7 @@ struct flight {
 };
 
 static char *memory;
+static MPI_Comm comm = MPI_COMM_WORLD;	/* of exec_run() */
 
 /* Messages to each rank, and their bytes, since exec_traffic(). */
 static u64 (*sent)[2];
@@ -72,7 +72,7 @@ static int flight_send(void *arg, u32 i)
 	MPI_Request req;
 
 	if (s->len > INT_MAX || MPI_Isend(ang_run_data(&f->run, i), (int)s->len, MPI_BYTE,
-					  (int)s->peer, (int)s->tag, MPI_COMM_WORLD, &req))
+					  (int)s->peer, (int)s->tag, comm, &req))
 		return -EIO;
 	sent[s->peer][0]++;
 	sent[s->peer][1] += s->len;
@@ -87,7 +87,7 @@ static int flight_recv(void *arg, u32 i)
 	MPI_Request req;
 
 	if (s->len > INT_MAX || MPI_Irecv(ang_run_data(&f->run, i), (int)s->len, MPI_BYTE,
-					  (int)s->peer, (int)s->tag, MPI_COMM_WORLD, &req))
+					  (int)s->peer, (int)s->tag, comm, &req))
 		return -EIO;
 	flight_add(f, i, req);
 	return 0;
@@ -149,6 +149,25 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	free(f.step);
 	free(f.done);
 	ang_run_free(&f.run);
+}
+
+void exec_pair(u32 p, u32 q)
+{
+	MPI_Comm_split(MPI_COMM_WORLD, own == p || own == q ? 0 : MPI_UNDEFINED, (int)own,
+		       &comm);
+}
+
+void exec_pair_end(void)
+{
+	if (comm != MPI_COMM_NULL)
+		MPI_Comm_free(&comm);
+	comm = MPI_COMM_WORLD;
+}
+
+void exec_places(u32 *places)
+{
+	if (ang_place_all(MPI_COMM_WORLD, places))
+		exit(fail("the places of processes: the MPI fails"));
 }
 
 void exec_barrier(void)

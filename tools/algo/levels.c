@@ -2,14 +2,16 @@
 /*
  * angara-algo: a system as a tree of levels.
  *
- * Cores of a module have consecutive numbers.  Two cores communicate through
- * the lowest module that contains both.
+ * Two cores communicate through the lowest module that contains both.  Cores of a
+ * module have consecutive numbers, but not in the system of the machine, where each
+ * process has the core with its number.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/place.h"
 #include "tool.h"
 
 #define CORES_MOST	(1U << 22)
@@ -79,7 +81,7 @@ static u32 below(const struct levels *s, u32 l)
 
 u32 part_of(const struct levels *s, u32 core, u32 l)
 {
-	return core / below(s, l);
+	return s->level[l].part ? s->level[l].part[core] : core / below(s, l);
 }
 
 /** level_of() - find the level through which two cores communicate */
@@ -120,12 +122,13 @@ static void need_list(struct levels *s, const char *place)
  * @s: out
  * @text: levels separated by commas, or file:PATH
  * @place: block, cyclic (around the modules of the top level), or the core of
- *	each rank
+ *	each rank; NULL: block
  */
 void need_levels(struct levels *s, const char *text, const char *place)
 {
 	char *copy = strncmp(text, "file:", 5) ? strdup(text) : file_text(text + 5);
 	char *rest = copy, *part;
+	bool cyclic = place && !strcmp(place, "cyclic");
 	u64 cores = 1;
 	u32 i;
 
@@ -144,13 +147,69 @@ void need_levels(struct levels *s, const char *text, const char *place)
 	for (i = 0; i < s->ranks; i++) {
 		u32 top = s->level[0].count, each = s->ranks / top;
 
-		s->core[i] = strcmp(place, "cyclic") ? i : i % top * each + i / top;
+		s->core[i] = cyclic ? i % top * each + i / top : i;
 	}
-	if (strcmp(place, "cyclic") && strcmp(place, "block"))
+	if (place && !cyclic && strcmp(place, "block"))
 		need_list(s, place);
+}
+
+/* Numbers the modules down to level @l in the order of ranks.  Return: their number. */
+static u32 number_modules(u32 *part, u32 ranks, const u32 *places, u32 l)
+{
+	size_t size = (l + 1) * sizeof(*places);
+	u32 parts = 0, i, k;
+
+	for (i = 0; i < ranks; i++) {
+		for (k = 0; k < i; k++)
+			if (!memcmp(places + k * ANG_PLACE_LEVELS,
+				    places + i * ANG_PLACE_LEVELS, size))
+				break;
+		part[i] = k < i ? part[k] : parts++;
+	}
+	return parts;
+}
+
+/**
+ * levels_of_places() - make the tree of the places of processes
+ * @s: out: without times; levels that join one part only are left out
+ * @ranks: number of processes, 2 or more
+ * @places: of each process, ANG_PLACE_LEVELS numbers from the top
+ *
+ * Each process has a core of its own, with its number.
+ */
+void levels_of_places(struct levels *s, u32 ranks, const u32 *places)
+{
+	static const char *const names[ANG_PLACE_LEVELS + 1] = {
+		"nodes", "processors", "L3 caches", "processes",
+	};
+	u32 above = 1, i, l;
+
+	*s = (struct levels){ .ranks = ranks, .fitted = true };
+	s->core = need_memory(ranks, sizeof(*s->core));
+	for (i = 0; i < ranks; i++)
+		s->core[i] = i;
+	for (l = 0; l <= ANG_PLACE_LEVELS; l++) {
+		struct level *at = &s->level[s->num];
+
+		*at = (struct level){ .name = names[l], .links = 1, .count = ranks };
+		at->part = need_memory(ranks, sizeof(*at->part));
+		for (i = 0; i < ranks; i++)
+			at->part[i] = i;
+		if (l < ANG_PLACE_LEVELS)
+			at->count = number_modules(at->part, ranks, places, l);
+		if (at->count == above)
+			free(at->part);
+		else
+			s->num++;
+		above = at->count;
+	}
 }
 
 void levels_free(struct levels *s)
 {
+	u32 l;
+
+	for (l = 0; l < s->num; l++)
+		free(s->level[l].part);
 	free(s->core);
 }

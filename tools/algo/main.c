@@ -19,7 +19,8 @@ static const char usage[] =
 "                       angara-run; angara-algo-mpi under mpirun\n"
 "\n"
 "  -l, --levels LIST    the system, from the top: COUNT:LATENCY:RATE[:LINKS],...\n"
-"                       or file:PATH (8:1us:1GB/s; run: one, fitted)\n"
+"                       or file:PATH (8:1us:1GB/s; run: one, fitted); or machine:\n"
+"                       of the processes that a launcher has started, fitted\n"
 "      --place HOW      ranks on cores: block, cyclic, or a list of cores (block)\n"
 "  -b, --bytes LIST     of the vector; of one block in an allgather (64KiB)\n"
 "      --dims LIST      sizes of a torus, such as 4x4; best: two by the formula\n"
@@ -134,7 +135,7 @@ static void read_option(struct opts *o, int opt)
 int main(int argc, char **argv)
 {
 	struct opts o = {
-		.place = "block", .bytes = "64KiB", .repeat = 10,
+		.bytes = "64KiB", .repeat = 10,
 	};
 	const struct command *c;
 	int opt;

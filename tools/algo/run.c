@@ -2,28 +2,11 @@
 /*
  * angara-algo run: collectives between processes, measured beside their formulas
  * and their simulation.
- *
- * Without --levels the system is one level whose latency and rate are fitted to
- * binomial broadcasts of two lengths, and --add is fitted to sums of a member.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "exec.h"
-
-#define SHORT	64U
-#define LONG	(1U << 20)
-#define WARMUP	2U
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static double given(u32 rank, size_t i)
 {
@@ -56,76 +39,6 @@ static void need_right(const struct job *j, const double *out, const char *how)
 		if (out[i] != want(j, i))
 			exit(fail("%s %s: element %zu is %g, not %g", j->way->name, how, i,
 				  out[i], want(j, i)));
-}
-
-/* Mean seconds of the slowest process. */
-static double measure(const struct job *j, char *in, char *out, bool native, u32 repeat)
-{
-	double start, sum = 0;
-	u32 i;
-
-	for (i = 0; i < repeat + WARMUP; i++) {
-		exec_barrier();
-		start = now();
-		if (!native)
-			exec_run(&j->args, in, out);
-		else if (!exec_native(&j->args, in, out))
-			return 0;
-		sum += i < WARMUP ? 0 : exec_most(now() - start);
-	}
-	return sum / repeat;
-}
-
-/* Time of a message of the given length in seconds: a step of a binomial broadcast. */
-static double message(const struct opts *o, u32 rank, u32 size, char *in, char *out,
-		      size_t bytes)
-{
-	struct job j = {
-		.args = { .coll = ANG_COLL_BCAST, .algo = ANG_ALGO_BINOMIAL, .rank = rank,
-			  .size = size, .elem = sizeof(double),
-			  .count = bytes / sizeof(double) },
-	};
-	u32 steps = 0;
-
-	while (1U << steps < size)
-		steps++;
-	return measure(&j, in, out, false, o->repeat) / (steps ? steps : 1);
-}
-
-static double add_time(char *in, char *out)
-{
-	const double *from = (double *)in;
-	double *to = (double *)out;
-	double start = now();
-	size_t i;
-
-	for (i = 0; i < LONG / sizeof(double); i++)
-		to[i] += from[i];
-	return exec_most((now() - start) / LONG);
-}
-
-/* The system: as the command line gives it, or fitted. */
-static void need_system(struct opts *o, struct levels *s, u32 rank, u32 size, char *room)
-{
-	static char text[80];
-	double a, b;
-
-	if (!o->levels) {
-		a = message(o, rank, size, room, room + LONG, SHORT);
-		b = (message(o, rank, size, room, room + LONG, LONG) - a) / LONG;
-		o->add = o->add > 0 ? o->add : add_time(room, room + LONG);
-		a = exec_most(a);
-		b = exec_most(b);
-		snprintf(text, sizeof(text), "%u:%.3fus:%.6fGB/s", size, a * 1e6,
-			 b > 0 ? 1e-9 / b : 1000);
-		o->levels = text;
-		if (!rank && !o->json)
-			printf("fitted: --levels %s --add %.3fGB/s\n\n", text, 1e-9 / o->add);
-	}
-	need_levels(s, o->levels, o->place);
-	if (s->ranks != size)
-		exit(misuse("--levels %s: %u cores for %u processes", o->levels, s->ranks,
-			    size));
 }
 
 /* Were these the messages of so many runs? Ends the program if not. */
@@ -165,7 +78,7 @@ static void add_row(json_object *rows, const struct job *j, const struct levels 
 	add_real(row, "measured/simulated", simulated > 0 ? us / simulated : 0);
 	if (native > 0)
 		add_real(row, "native us", native);
-	add_traffic(row, s, sent);
+	add_levels(row, s, sent);
 	json_object_array_add(rows, row);
 }
 
@@ -183,7 +96,7 @@ static void run_one(json_object *rows, const struct opts *o, const char *name,
 {
 	size_t len = need_bytes("--bytes", bytes, most);
 	char *in = memory, *out = memory + most;
-	u32 runs = o->repeat + WARMUP, l;
+	u32 runs = o->repeat + MEASURE_WARMUP, l;
 	struct traffic sent;
 	double us, native;
 	struct job j;
@@ -213,7 +126,7 @@ static void run_one(json_object *rows, const struct opts *o, const char *name,
 static size_t longest(const char *list)
 {
 	char *copy = strdup(list), *rest = copy, *bytes;
-	size_t most = LONG, len;
+	size_t most = MEASURE_ROOM / 2, len;
 
 	while ((bytes = strsep(&rest, ","))) {
 		len = need_bytes("--bytes", bytes, 1ULL << 30);
@@ -249,7 +162,7 @@ int cmd_run(const struct opts *given_opts, int argc, char **argv)
 		need_way(argv[i]);
 	exec_start(&rank, &size);
 	memory = exec_memory(room(argc, argv, most, size));
-	need_system(&o, &s, rank, size, memory);
+	need_fitted(&o, &s, rank, size, memory);
 	for (i = 0; i < argc; i++) {
 		char *copy = strdup(o.bytes), *rest = copy, *bytes;
 

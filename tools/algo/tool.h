@@ -13,6 +13,9 @@
 
 /**
  * struct level - a level of the system, from the top
+ * @name: what it joins, if it was found on the machine, or NULL
+ * @part: number of each core's part among all parts that the level joins; NULL: the
+ *	level joins @count parts of equal size
  * @count: parts that it joins: modules of the next level, or cores
  * @a: seconds to begin a message through it
  * @b: seconds per byte
@@ -20,6 +23,8 @@
  *	direction; 0: any number
  */
 struct level {
+	const char *name;
+	u32 *part;
 	u32 count;
 	double a;
 	double b;
@@ -32,12 +37,14 @@ struct level {
  * @num: number of levels
  * @ranks: ranks of the program
  * @core: core of each rank
+ * @fitted: @a and @b of the levels were measured
  */
 struct levels {
 	struct level level[LEVELS_MOST];
 	u32 num;
 	u32 ranks;
 	u32 *core;
+	bool fitted;
 };
 
 /**
@@ -98,7 +105,7 @@ struct traffic {
  * @json: -j
  * @markdown: --markdown
  * @levels: --levels
- * @place: --place
+ * @place: --place; NULL: block
  * @dims: --dims
  * @bytes: --bytes, a list
  * @packet: --packet
@@ -129,6 +136,8 @@ const struct way *need_way(const char *name);
 
 /* levels.c: functions end the program if the text is wrong. */
 void need_levels(struct levels *s, const char *text, const char *place);
+/* The system of processes at these places, ANG_PLACE_LEVELS numbers for each. */
+void levels_of_places(struct levels *s, u32 ranks, const u32 *places);
 void levels_free(struct levels *s);
 u32 level_of(const struct levels *s, u32 p, u32 q);
 /* Number of a core's part among the parts of the whole system that level @l joins. */
@@ -160,8 +169,8 @@ void map_ranks(const struct way *w, const struct levels *s, u32 *place, u32 *ran
 /* dims.c: the sizes of two dimensions that are fastest by the formula. */
 void choose_dims(struct job *j, const struct levels *s);
 
-/* commands.c */
-void add_traffic(json_object *row, const struct levels *s, const struct traffic *t);
+/* commands.c: messages and bytes of each level, its a and b if they were fitted. */
+void add_levels(json_object *row, const struct levels *s, const struct traffic *t);
 
 int cmd_list(const struct opts *o, int argc, char **argv);
 int cmd_cost(const struct opts *o, int argc, char **argv);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-algo: times between processes, and the values a, b, g, c of the formulas
+ * from them.
+ *
+ * Without --levels the system is one level, whose a and b are fitted to binomial
+ * broadcasts of two lengths by all processes.  With --levels machine the levels are
+ * those of the places of processes, and a and b of a level are fitted to messages of
+ * these lengths between the first two processes that communicate through it, while the
+ * other processes wait.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exec.h"
+#include "mpi/place.h"
+
+#define SYSTEM	"8:1us:1GB/s"	/* without --levels and without processes */
+#define SHORT	64U
+#define LONG	(MEASURE_ROOM / 2)
+#define TRIPS	20U		/* round trips of a measurement of a short message */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/**
+ * measure() - run a collective several times
+ * @j: collective
+ * @in: contribution
+ * @out: result
+ * @native: use the collective of the MPI
+ * @repeat: number of runs that count
+ *
+ * Return: mean seconds of the slowest process; 0: there is no native collective.
+ */
+double measure(const struct job *j, char *in, char *out, bool native, u32 repeat)
+{
+	double start, sum = 0;
+	u32 i;
+
+	for (i = 0; i < repeat + MEASURE_WARMUP; i++) {
+		exec_barrier();
+		start = now();
+		if (!native)
+			exec_run(&j->args, in, out);
+		else if (!exec_native(&j->args, in, out))
+			return 0;
+		sum += i < MEASURE_WARMUP ? 0 : exec_most(now() - start);
+	}
+	return sum / repeat;
+}
+
+static struct ang_coll_args broadcast(u32 rank, u32 size, size_t bytes)
+{
+	return (struct ang_coll_args){
+		.coll = ANG_COLL_BCAST, .algo = ANG_ALGO_BINOMIAL, .rank = rank,
+		.size = size, .elem = sizeof(double), .count = bytes / sizeof(double),
+	};
+}
+
+/* Seconds of a message of the given length: of a step of a binomial broadcast. */
+static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat)
+{
+	struct job j = { .args = broadcast(rank, size, bytes) };
+	u32 steps = 0;
+
+	while (1U << steps < size)
+		steps++;
+	return measure(&j, memory, memory + LONG, false, repeat) / (steps ? steps : 1);
+}
+
+/* The same between processes @p and @q, there and back. */
+static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u32 repeat)
+{
+	struct ang_coll_args args = broadcast(rank == q, 2, bytes);
+	u32 trips = bytes < LONG ? TRIPS : 1, i, k;
+	double start, sum = 0;
+
+	exec_pair(p, q);
+	for (i = 0; i < repeat + MEASURE_WARMUP; i++) {
+		exec_barrier();
+		start = now();
+		for (k = 0; k < 2 * trips && (rank == p || rank == q); k++) {
+			args.root = k % 2;
+			exec_run(&args, memory, memory + LONG);
+		}
+		start = exec_most(rank == p ? now() - start : 0);
+		sum += i < MEASURE_WARMUP ? 0 : start;
+	}
+	exec_pair_end();
+	return sum / repeat / (2 * trips);
+}
+
+/* The line of times of two lengths: a + b m. */
+static void fit(struct level *l, double shorter, double longer)
+{
+	l->b = (longer - shorter) / (LONG - SHORT);
+	l->b = l->b > 0 ? l->b : 0;
+	l->a = shorter - l->b * SHORT;
+	l->a = l->a > 0 ? l->a : 0;
+}
+
+static double add_time(char *memory)
+{
+	const double *from = (double *)memory;
+	double *to = (double *)(memory + LONG);
+	double start = now();
+	size_t i;
+
+	for (i = 0; i < LONG / sizeof(double); i++)
+		to[i] += from[i];
+	return exec_most((now() - start) / LONG);
+}
+
+static double copy_time(char *memory)
+{
+	double start = now();
+
+	memcpy(memory + LONG, memory, LONG);
+	return exec_most((now() - start) / LONG);
+}
+
+/* The first two processes that communicate through level @l, which exist. */
+static void find_pair(const struct levels *s, u32 l, u32 *p, u32 *q)
+{
+	for (*p = 0; ; ++*p)
+		for (*q = *p + 1; *q < s->ranks; ++*q)
+			if (level_of(s, s->core[*p], s->core[*q]) == l)
+				return;
+}
+
+static void fit_machine(const struct opts *o, struct levels *s, u32 rank, u32 size,
+			char *memory)
+{
+	u32 *places = need_memory((size_t)size * ANG_PLACE_LEVELS, sizeof(*places));
+	u32 l, p, q;
+
+	if (size < 2)
+		exit(misuse("--levels machine: one process: start several by a launcher"));
+	if (o->place)
+		exit(misuse("--levels machine: the launcher has placed the ranks, not --place"));
+	exec_places(places);
+	levels_of_places(s, size, places);
+	free(places);
+	for (l = 0; l < s->num; l++) {
+		find_pair(s, l, &p, &q);
+		fit(&s->level[l], pair_message(rank, p, q, memory, SHORT, o->repeat),
+		    pair_message(rank, p, q, memory, LONG, o->repeat));
+	}
+}
+
+/* A level of all processes, whose values are fitted. */
+static void fit_one(const struct opts *o, struct levels *s, u32 rank, u32 size,
+		    char *memory)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%u:0:0", size);
+	need_levels(s, text, o->place);
+	s->fitted = true;
+	fit(s->level, message(rank, size, memory, SHORT, o->repeat),
+	    message(rank, size, memory, LONG, o->repeat));
+	s->level->a = exec_most(s->level->a);
+	s->level->b = exec_most(s->level->b);
+}
+
+static void say_fitted(const struct opts *o, const struct levels *s)
+{
+	u32 l;
+
+	printf("fitted:");
+	for (l = 0; l < s->num; l++)
+		printf(" level %u: %u %s, a = %.3f us, b = %.3f ns;", l + 1,
+		       s->level[l].count, s->level[l].name ? s->level[l].name : "processes",
+		       s->level[l].a * 1e6, s->level[l].b * 1e9);
+	printf(" g = %.3f ns, c = %.3f ns\n\n", o->add * 1e9, o->copy * 1e9);
+}
+
+/**
+ * need_fitted() - the system of the processes, as the command line gives it, or
+ * fitted; end the program if it is invalid
+ * @o: in: --levels, --place, --add, --copy; out: the fitted times of the last two,
+ *	if a system is fitted and they were not given
+ * @s: out; levels_free()
+ * @rank: of this process
+ * @size: number of processes, all of which call
+ * @memory: MEASURE_ROOM bytes of exec_memory()
+ */
+void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *memory)
+{
+	bool machine = o->levels && !strcmp(o->levels, "machine");
+
+	if (o->levels && !machine) {
+		need_levels(s, o->levels, o->place);
+		if (s->ranks != size)
+			exit(misuse("--levels %s: %u cores for %u processes", o->levels,
+				    s->ranks, size));
+		return;
+	}
+	if (machine)
+		fit_machine(o, s, rank, size, memory);
+	else
+		fit_one(o, s, rank, size, memory);
+	o->add = o->add > 0 ? o->add : add_time(memory);
+	o->copy = o->copy > 0 ? o->copy : copy_time(memory);
+	if (!rank && !o->json)
+		say_fitted(o, s);
+}
+
+/**
+ * need_system() - the system of a command that runs nothing; end the program if it is
+ * invalid
+ * @o: as need_fitted()
+ * @s: out; levels_free()
+ *
+ * Return: false: this is one of the processes whose machine was asked for, and another
+ * one does the rest.
+ */
+bool need_system(struct opts *o, struct levels *s)
+{
+	u32 rank, size;
+
+	if (!o->levels || strcmp(o->levels, "machine")) {
+		need_levels(s, o->levels ? o->levels : SYSTEM, o->place);
+		return true;
+	}
+	exec_start(&rank, &size);
+	need_fitted(o, s, rank, size, exec_memory(MEASURE_ROOM));
+	exec_end();
+	if (rank)
+		levels_free(s);
+	return !rank;
+}
