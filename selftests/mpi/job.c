@@ -19,7 +19,7 @@ static const char *const coll_names[COLLS] = {
 };
 
 static const char *const form_names[FORMS] = {
-	"blocking", "non-blocking", "persistent", "large",
+	"blocking", "non-blocking", "persistent", "not chosen",
 };
 
 static void put(int type, char *at, int i, int v)
@@ -317,8 +317,8 @@ void verify(struct job *j)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "%s %s, communicator %d, root %d, count %d,%s type %d, op %d, gaps %d %d, salt",
-		 form_names[j->form], coll_names[j->coll], j->c, j->root, j->count,
+	snprintf(text, sizeof(text), "%s%s %s, communicator %d, root %d, count %d,%s type %d, op %d, gaps %d %d, salt",
+		 form_names[j->form], j->large ? " large" : "", coll_names[j->coll], j->c, j->root, j->count,
 		 j->in_place ? " in place," : "", j->type, j->op, j->gaps[0],
 		 j->gaps[1]);
 	check(!memcmp(j->out, j->want, j->len), text, j->salt);

@@ -25,7 +25,8 @@ enum { INT, DOUBLE, SHORT, TYPES };
 /**
  * struct job - a collective
  * @coll: function
- * @form: its form
+ * @form: its form; LARGE becomes one of the others
+ * @large: this member calls the form with large counts
  * @c: communicator
  * @n: its members
  * @me: rank in it
@@ -46,6 +47,7 @@ enum { INT, DOUBLE, SHORT, TYPES };
 struct job {
 	enum coll coll;
 	enum form form;
+	int large;
 	int c, n, me, root, count, salt, type, op, in_place, gaps[2];
 	char *in, *out, *want;
 	size_t len;

@@ -25,18 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "forms.h"
 #include "job.h"
-
-#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
-#include <mpi-ext.h>
-#define INIT(name)	MPIX_##name##_init
-#else
-#define INIT(name)	MPI_##name##_init
-#endif
-#if MPI_VERSION >= 4 || !defined(OPEN_MPI) || OMPI_MAJOR_VERSION >= 5 || \
-	defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define PERSISTENT	1
-#endif
 
 /* MPICH itself fails in MPI_Testall() of active persistent requests. */
 #ifdef OPEN_MPI
@@ -47,123 +37,6 @@
 
 #define JOBS	12
 #define MANY	300	/* more than a node has contexts */
-
-static MPI_Datatype gappy;	/* one int of every three */
-static const MPI_Datatype types[TYPES] = { MPI_INT, MPI_DOUBLE, MPI_SHORT };
-
-#ifdef PERSISTENT
-#define WITH_INIT(Name, ...)						\
-	case PERSIST:							\
-		INIT(Name)(__VA_ARGS__, MPI_INFO_NULL, &j->req);	\
-		break;
-#else
-#define WITH_INIT(Name, ...)
-#endif
-
-#define CALL(COLL, Name, name, ...)					\
-	case COLL:							\
-		switch (j->form) {					\
-		case NONBLOCKING:					\
-			MPI_I##name(__VA_ARGS__, &j->req);		\
-			break;						\
-		WITH_INIT(Name, __VA_ARGS__)				\
-		default:						\
-			MPI_##Name(__VA_ARGS__);			\
-		}							\
-		break;
-
-static void call(struct job *j)
-{
-	MPI_Comm comm = comms[j->c];
-	MPI_Datatype it = j->gaps[0] ? gappy : MPI_INT;
-	MPI_Datatype otype = j->gaps[1] ? gappy : MPI_INT;
-	int scatter = j->coll == SCATTER || j->coll == SCATTERV;
-	void *in = j->in_place && !scatter ? MPI_IN_PLACE : j->in;
-	void *out = j->in_place && scatter ? MPI_IN_PLACE : j->out;
-	int n = j->count, own = num(j, j->me, j->coll == ALLGATHERV ? 0 : j->root);
-	int get = num(j, j->root, j->me), root = j->root;
-	int *ic = j->icounts, *id = j->idispls, *oc = j->ocounts, *od = j->odispls;
-	MPI_Datatype type = types[j->type];
-	MPI_Op op = op_of(j);
-
-	switch (j->coll) {
-	CALL(BARRIER, Barrier, barrier, comm)
-	CALL(BCAST, Bcast, bcast, out, n, otype, root, comm)
-	CALL(REDUCE, Reduce, reduce, in, out, n, type, op, root, comm)
-	CALL(ALLREDUCE, Allreduce, allreduce, in, out, n, type, op, comm)
-	CALL(SCAN, Scan, scan, in, out, n, type, op, comm)
-	CALL(EXSCAN, Exscan, exscan, in, out, n, type, op, comm)
-	CALL(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block, in,
-	     out, n, type, op, comm)
-	CALL(REDUCE_SCATTER, Reduce_scatter, reduce_scatter, in, out, oc, type, op,
-	     comm)
-	CALL(GATHER, Gather, gather, in, n, it, out, n, otype, root, comm)
-	CALL(GATHERV, Gatherv, gatherv, in, own, it, out, oc, od, otype, root, comm)
-	CALL(SCATTER, Scatter, scatter, in, n, it, out, n, otype, root, comm)
-	CALL(SCATTERV, Scatterv, scatterv, in, ic, id, it, out, get, otype, root, comm)
-	CALL(ALLGATHER, Allgather, allgather, in, n, it, out, n, otype, comm)
-	CALL(ALLGATHERV, Allgatherv, allgatherv, in, own, it, out, oc, od, otype, comm)
-	CALL(ALLTOALL, Alltoall, alltoall, in, n, it, out, n, otype, comm)
-	CALL(ALLTOALLV, Alltoallv, alltoallv, in, ic, id, it, out, oc, od, otype, comm)
-	default:
-		break;
-	}
-}
-
-#if MPI_VERSION >= 4
-static void call_large(struct job *j)
-{
-	MPI_Count n = j->count, ic[MAX_MEMBERS], oc[MAX_MEMBERS];
-	MPI_Aint id[MAX_MEMBERS], od[MAX_MEMBERS];
-	int scatter = j->coll == SCATTER || j->coll == SCATTERV, i;
-	MPI_Datatype it = j->gaps[0] ? gappy : MPI_INT;
-	MPI_Datatype otype = j->gaps[1] ? gappy : MPI_INT;
-	void *in = j->in_place && !scatter ? MPI_IN_PLACE : j->in;
-
-	/* Every second member calls the form with int counts. */
-	if (j->me % 2) {
-		call(j);
-		return;
-	}
-	for (i = 0; i < j->n; i++) {
-		ic[i] = j->icounts[i];
-		oc[i] = j->ocounts[i];
-		id[i] = j->idispls[i];
-		od[i] = j->odispls[i];
-	}
-	if (j->coll == ALLREDUCE)
-		MPI_Allreduce_c(in, j->out, n, types[j->type], op_of(j),
-				comms[j->c]);
-	else if (j->coll == BCAST)
-		MPI_Bcast_c(j->out, n, otype, j->root, comms[j->c]);
-	else if (j->coll == REDUCE_SCATTER)
-		MPI_Reduce_scatter_c(in, j->out, oc, types[j->type], op_of(j),
-				     comms[j->c]);
-	else if (j->coll == ALLTOALLV)
-		MPI_Alltoallv_c(in, ic, id, it, j->out, oc, od, otype, comms[j->c]);
-	else
-		call(j);
-}
-#else
-static void call_large(struct job *j)
-{
-	call(j);
-}
-#endif
-
-/* Executes a collective, or starts it. */
-static void start(struct job *j)
-{
-	j->req = MPI_REQUEST_NULL;
-	if (j->form == LARGE)
-		call_large(j);
-	else
-		call(j);
-#ifdef PERSISTENT
-	if (j->form == PERSIST)
-		MPI_Start(&j->req);
-#endif
-}
 
 /* MPICH itself repeats these wrongly: it copies when a request is made. */
 static int only_once(enum coll coll)
@@ -717,8 +590,7 @@ int main(int argc, char **argv)
 			MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
 	comms_make();
 	ops_make();
-	MPI_Type_create_resized(MPI_INT, 0, 12, &gappy);
-	MPI_Type_commit(&gappy);
+	forms_make();
 	if (!strcmp(mode, "each"))
 		each();
 	else if (!strcmp(mode, "random"))
@@ -746,7 +618,7 @@ int main(int argc, char **argv)
 		check(0, "unknown mode", argc);
 	comms_free();
 	ops_free();
-	MPI_Type_free(&gappy);
+	forms_free();
 	PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (!rank && !all && strcmp(mode, "random"))
 		printf("%d processes: good\n", size);
