@@ -102,6 +102,8 @@ ANG_PUBLIC void angara_fabric_close(struct angara_fabric *fabric)
 	free(fabric->to);
 	free(fabric->port);
 	free(fabric->back);
+	free(fabric->failed);
+	free(fabric->around);
 	free(fabric);
 }
 
@@ -135,7 +137,7 @@ ANG_PUBLIC uint32_t angara_fabric_route(const struct angara_fabric *fabric,
 
 	if (router >= fabric->topo.routers || node >= fabric->topo.nodes)
 		return ANG_NONE;
-	port = ang_topo_route(&fabric->topo, router, node);
+	port = fab_route(fabric, router, node);
 	return port == ANGARA_PORT_NONE ? ANG_NONE : port;
 }
 

@@ -16,6 +16,8 @@
  * @to: per arc, the router at its end
  * @port: per arc, the port where it starts
  * @back: per arc, the arc of the same cable in the other direction
+ * @failed: per router, the ports whose cables have failed; NULL: none
+ * @around: with @failed, ports of the routes, per router and node
  */
 struct angara_fabric {
 	struct ang_topo topo;
@@ -24,7 +26,69 @@ struct angara_fabric {
 	u32 *to;
 	u32 *port;
 	u32 *back;
+	u64 *failed;
+	u8 *around;
 };
+
+/* Has the cable of a port failed? */
+static inline bool fab_failed(const struct angara_fabric *f, u32 router, u32 port)
+{
+	return f->failed && f->failed[router] >> port & 1;
+}
+
+/* angara_fabric_route() within bounds; ANGARA_PORT_NONE: there is none. */
+static inline u32 fab_route(const struct angara_fabric *f, u32 router, u32 node)
+{
+	return f->around ? f->around[(size_t)router * f->topo.nodes + node] :
+			   ang_topo_route(&f->topo, router, node);
+}
+
+/**
+ * struct fab_deps - dependencies of channels
+ *
+ * Channel router * ports + port leaves @router by @port.  A packet that is in one
+ * channel waits for the channel that its route takes next.
+ *
+ * @f: fabric
+ * @edge: per channel, the ports at its far end that packets in it wait for
+ * @ring: per channel, is it on a ring of a torus without a failure?  Bubble flow
+ *	control keeps a ring from deadlock, so packets that go straight on wait for
+ *	nothing but the ring's way out: its channels count as one
+ * @stack: channels to visit
+ * @seen: per channel, the last search that visited it
+ * @search: number of searches
+ */
+struct fab_deps {
+	const struct angara_fabric *f;
+	u64 *edge;
+	bool *ring;
+	u32 *stack;
+	u32 *seen;
+	u32 search;
+};
+
+typedef u32 fab_route_fn(const struct angara_fabric *f, u32 router, u32 node);
+
+/* fab_deps.c.  Return: 0, -ENOMEM. */
+int fab_deps_init(struct fab_deps *d, const struct angara_fabric *f);
+void fab_deps_free(struct fab_deps *d);
+/* Lets no ring count as one. */
+void fab_deps_no_rings(struct fab_deps *d);
+/* Adds the dependencies of all routes. */
+void fab_deps_routes(struct fab_deps *d, fab_route_fn *route);
+/*
+ * Adds that packets in a channel wait for port @out at its far end.  Return: false,
+ * and nothing is added, if channels would wait in a circle.
+ */
+bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out);
+/* Return: number of channels that can wait in a circle. */
+u32 fab_deps_circle(struct fab_deps *d);
+
+/*
+ * fab_updown.c: sets @around to up*down* routes on what remains.  Return: 0, -EOPNOTSUPP,
+ * -ENOMEM.
+ */
+int fab_updown(const struct angara_fabric *f, u8 *around);
 
 /* Sides of a cut. */
 #define FAB_FREE	0
@@ -54,7 +118,7 @@ struct angara_plan {
 	u32 *roots;
 };
 
-/* Is the graph the same seen from every node? */
+/* Is the graph, without failures, the same seen from every node? */
 static inline bool fab_is_even(const struct angara_fabric *f)
 {
 	return f->topo.kind == ANG_TOPO_TORUS || f->topo.kind == ANG_TOPO_HYPERCUBE;

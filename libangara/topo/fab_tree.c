@@ -5,7 +5,7 @@
  * A breadth-first search from the root gives each router one parent.  A packet
  * must be able to continue from a router to all of its children, so the turns
  * allowed there depend on the cable to the parent.  The search takes allowed
- * turns only, and still reaches all routers.  Where channel classes order
+ * turns only, and without failures it still reaches all routers.  Where channel classes order
  * dimensions or levels, the shortest path to a router is one of the lowest
  * class that leads there.  With up*down* routing the router of rank 0 is
  * reachable by up channels alone.  Proof: let r be the router of lowest rank
@@ -57,7 +57,8 @@ static bool tree_allows(const struct tree_work *w, u32 at, u32 arc)
 	const struct angara_fabric *f = w->f;
 	u32 in = w->in[at] == ANG_NONE ? ANGARA_PORT_NONE : f->port[w->in[at]];
 
-	return in != f->port[arc] && ang_topo_turn(&f->topo, at, in, f->port[arc]);
+	return in != f->port[arc] && !fab_failed(f, at, f->port[arc]) &&
+	       ang_topo_turn(&f->topo, at, in, f->port[arc]);
 }
 
 static void tree_reach(struct tree_work *w, u32 at, u32 arc)
@@ -143,6 +144,17 @@ static bool tree_takes_part(const struct angara_fabric *f, const uint16_t *pe)
 	return any;
 }
 
+/* Does the tree that was searched reach all participants? */
+static bool tree_reaches(const struct tree_work *w, const uint16_t *pe)
+{
+	u32 i;
+
+	for (i = 0; i < w->f->topo.nodes; i++)
+		if (pe[i] && w->dist[i] == ANG_NONE)
+			return false;
+	return true;
+}
+
 ANG_PUBLIC int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t root,
 				  const uint16_t *pe, uint16_t *load,
 				  struct angara_tree_row *rows)
@@ -157,6 +169,10 @@ ANG_PUBLIC int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t r
 	if (tree_init(&w, fabric, load))
 		return -ENOMEM;
 	tree_grow(&w, root);
+	if (!tree_reaches(&w, pe)) {
+		free(w.dist);
+		return -EHOSTUNREACH;
+	}
 	for (i = 0; i < t->routers; i++)
 		rows[i] = ROW_NONE;
 	rows[root].is_root = 1;
@@ -272,27 +288,31 @@ static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 	}
 }
 
-static struct tree_score tree_try(struct tree_work *w, u32 root, const uint16_t *pe)
+/* Return: false if failures keep the tree from a participant. */
+static bool tree_try(struct tree_work *w, u32 root, const uint16_t *pe,
+		     struct tree_score *score)
 {
 	const struct angara_fabric *f = w->f;
-	struct tree_score score = { 0 };
 	u32 i;
 
+	*score = (struct tree_score){ 0 };
 	tree_grow(w, root);
+	if (!tree_reaches(w, pe))
+		return false;
 	for (i = 0; i < f->topo.nodes; i++) {
 		if (!pe[i])
 			continue;
-		score.paths += (u64)pe[i] * w->dist[i];
-		if (w->dist[i] > score.depth)
-			score.depth = w->dist[i];
+		score->paths += (u64)pe[i] * w->dist[i];
+		if (w->dist[i] > score->depth)
+			score->depth = w->dist[i];
 	}
 	if (!w->load)
-		return score;
+		return true;
 	memset(w->children, 0, f->topo.routers * sizeof(*w->children));
 	for (i = 0; i < f->topo.nodes; i++)
 		if (pe[i])
-			tree_score_path(w, i, root, &score);
-	return score;
+			tree_score_path(w, i, root, score);
+	return true;
 }
 
 int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
@@ -321,14 +341,14 @@ int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
 		if ((pe[root] > 0) != (i < nodes) || seen++ % step ||
 		    (i >= nodes && nodes > ROOTS_ALL))
 			continue;
-		score = tree_try(&w, root, pe);
-		if (!tree_is_better(&score, &least, goal))
+		if (!tree_try(&w, root, pe, &score) ||
+		    !tree_is_better(&score, &least, goal))
 			continue;
 		best = root;
 		least = score;
 	}
 	free(w.dist);
-	return best;
+	return best == ANG_NONE ? -EHOSTUNREACH : (int64_t)best;
 }
 
 ANG_PUBLIC int64_t angara_fabric_root(const struct angara_fabric *fabric,

@@ -75,11 +75,63 @@ uint32_t angara_fabric_keeper(const struct angara_fabric *fabric, uint32_t route
  *
  * Paths are the shortest from the root that make only allowed turns.
  * Return: routers in the tree; -EINVAL @root or a count out of range, or no
- * node takes part; -ENOMEM.
+ * node takes part; -EHOSTUNREACH failures keep a participant from @root;
+ * -ENOMEM.
  */
 int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t root,
 		       const uint16_t *pe, uint16_t *load,
 		       struct angara_tree_row *rows);
+
+#define ANGARA_FAILED_ROUTER	0xFFFFFFFFU	/* of angara_failure.port */
+
+/**
+ * struct angara_failure - a part of a fabric that has failed
+ * @router: router
+ * @port: port of it whose cable has failed, in both directions;
+ *	ANGARA_FAILED_ROUTER: the router with all its cables
+ */
+struct angara_failure {
+	uint32_t router;
+	uint32_t port;
+};
+
+/**
+ * struct angara_detours - how routes go around failures
+ * @size: sizeof(struct angara_detours)
+ * @updown: 1: all routes are up*down* on what remains; 0: only routes that led
+ *	over a failure have changed
+ * @changed: entries of routing tables that have changed, one per router and
+ *	destination
+ * @lost: pairs of nodes, of those that have not failed, without a route
+ * @circle: channels that can wait for each other in a circle; 0: the routes are
+ *	free of deadlock.  With @updown 0 that includes packets that follow the
+ *	routes of the whole fabric
+ */
+struct angara_detours {
+	uint32_t size;
+	uint32_t updown;
+	uint64_t changed;
+	uint64_t lost;
+	uint64_t circle;
+};
+
+/**
+ * angara_fabric_avoid() - let routes and trees go around failures
+ * @fabric: fabric
+ * @failures: all that has failed; earlier failures are forgotten
+ * @count: number of them; 0: routes are those of the whole fabric again
+ * @detours: out: what has changed, or NULL; the caller sets its size
+ *
+ * From now on angara_fabric_route(), angara_fabric_tree(), angara_fabric_root()
+ * and plans avoid the failures.  Cables and metrics remain those of the whole
+ * fabric.  The same failures give the same routes.
+ * Return: 0; -EINVAL size, no such router, or a port without a cable;
+ * -EOPNOTSUPP all routes would have to change, on more than 4096 routers;
+ * -ENOMEM.  After an error nothing has changed.
+ */
+int angara_fabric_avoid(struct angara_fabric *fabric,
+			const struct angara_failure *failures, uint32_t count,
+			struct angara_detours *detours);
 
 /**
  * struct angara_tree_cost - cost of a tree
@@ -126,7 +178,8 @@ int angara_fabric_cost(const struct angara_fabric *fabric,
  *
  * Up to 1024 nodes every node is tried, participants first; above that, 64
  * participants, evenly chosen.
- * Return: node; -EINVAL no node takes part; -ENOMEM.
+ * Return: node; -EINVAL no node takes part; -EHOSTUNREACH failures keep the
+ * participants apart; -ENOMEM.
  */
 int64_t angara_fabric_root(const struct angara_fabric *fabric, const uint16_t *pe,
 			   const uint16_t *load);
