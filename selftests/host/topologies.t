@@ -17,6 +17,12 @@ refused()
 	says "$1" 2 "$TOPO" "${@:2}"
 }
 
+# refused_plan TEXT ARGUMENT...: the same, status 1.
+refused_plan()
+{
+	says "$1" 1 "$TOPO" "${@:2}"
+}
+
 # graph LINE...: writes a description of a graph; sets FILE to "file:PATH".
 graph()
 {
@@ -176,7 +182,8 @@ json()
 	local command
 
 	for command in 'show kns:2x2' 'metrics mesh:3' 'compare torus:2 hypercube:3' \
-		'route torus:5 0 2' 'tree mkns:4x4 --trees 2' 'compare --study mkns'; do
+		'route torus:5 0 2' 'tree mkns:4x4 --trees 2' 'avoid mkns:2x2' \
+		'compare --study mkns'; do
 		# shellcheck disable=SC2086
 		"$TOPO" -j $command | perl -MJSON::PP -0777 -e 'decode_json(<STDIN>)' || return
 	done
@@ -195,6 +202,22 @@ four_trees()
 large_halves()
 {
 	"$TOPO" metrics torus:16x10x10x10 | grep -E '^bisection +2000 +2000 +upper'
+}
+
+# The table of single failures: cases, up*down*, deadlocks, no tree, lost pairs.
+single_failures()
+{
+	"$TOPO" avoid "$1" | tr -s ' ' | cut -d ' ' -f -7 >"$TAP_TMP/avoid"
+	diff "$TAP_TMP/avoid" -
+}
+
+# Around node 2, whose neighbour cannot go the other way either.
+around()
+{
+	"$TOPO" route torus:4x4 1 3 --failed 2,0:1 | tail -n +2 | tr -s ' ' >"$TAP_TMP/way"
+	cat "$TAP_TMP/way"
+	tail -n 1 "$TAP_TMP/way" | grep -q ' 3 (3,0) -' &&
+		! grep -E '2 \(2,0\)|[01] \([01],0\) 0' "$TAP_TMP/way"
 }
 
 # graphviz LINE...: writes a Graphviz file; sets FILE to "file:PATH".
@@ -311,6 +334,19 @@ check 'a count of participants out of range' refused "'17' participants" tree me
 check 'a tree of some' tree_is '0 0 (0,0) 0 0 0 0 0 1.212' mkns:8x4 --nodes 0 --root 0
 check 'sources of parameters' grep -qx '  fitted to one of its results: pegroup;' \
 	<("$TOPO" tree torus:4)
+check 'single failures of a torus' single_failures torus:4x4x4 <<-'EOF'
+	failed cases up*down* deadlocks no tree pairs
+	nothing 1 0 0 0 0 0
+	each cable 192 0 0 0 0
+	each node 64 64 0 0 0
+EOF
+check 'a route around two failures' around
+check 'a node that has failed is in no tree' tree_is '0 2 1 2 0 2 1 1.296' mesh:7 \
+	--failed 3:0 --nodes 1-3
+check 'a tree that is cut' refused_plan 'no tree reaches all' tree mesh:7 --failed 3
+check 'a route that is cut' refused_plan 'no route from 0 to 6' route mesh:7 0 6 --failed 3
+check 'a failure of no cable' refused "'3:9'" avoid torus:4 --failed 3:9
+check 'a failure of no router' refused "'s0'" avoid torus:4 --failed 2,s0
 check 'JSON' json
 check 'a graph is drawn whole' whole
 check 'a large one is summarised' summary

@@ -54,6 +54,7 @@ static const struct command {
 	{ "compare", cmd_compare, 0, 1000 },
 	{ "route", cmd_route, 3, 3 },
 	{ "tree", cmd_tree, 1, 1 },
+	{ "avoid", cmd_avoid, 1, 1 },
 	{ "dot", cmd_dot, 1, 1 },
 	{ "svg", cmd_svg, 1, 1 },
 	{ NULL, NULL, 0, 0 },
@@ -69,6 +70,7 @@ enum {
 	OPT_TREES,
 	OPT_GOAL,
 	OPT_BYTES,
+	OPT_FAILED,
 };
 
 static const struct opt options[] = {
@@ -89,12 +91,15 @@ static const struct opt options[] = {
 	  "load for several trees)", "depth load" },
 	{ OPT_BYTES, "bytes", "SIZE",
 	  "bytes of the operation whose time is estimated (default 4096)", NULL },
+	{ OPT_FAILED, "failed", "LIST",
+	  "of avoid, route, tree: routers and cables that have failed,\n"
+	  "such as 12,s4 and 12:3 (port 3 of router 12)", NULL },
 	{ 0 }
 };
 
 static const struct opts_word words[] = {
 	{ "show", NULL }, { "metrics", NULL }, { "compare", NULL }, { "route", NULL },
-	{ "tree", NULL }, { "dot", NULL }, { "svg", NULL }, { NULL, NULL }
+	{ "tree", NULL }, { "avoid", NULL }, { "dot", NULL }, { "svg", NULL }, { NULL, NULL }
 };
 
 static int take_number(const char *name, const char *value, uint32_t most, uint32_t *to)
@@ -133,6 +138,9 @@ static int take(void *to, int id, const char *value)
 	case OPT_ROOT:
 		o->root = value;
 		break;
+	case OPT_FAILED:
+		o->failed = value;
+		break;
 	case OPT_GOAL:
 		o->goal = value;
 		break;
@@ -156,6 +164,7 @@ static const struct opts_command command = {
 "  compare FABRIC...    measures of several, side by side\n"
 "  route FABRIC A B     the route from a node to another\n"
 "  tree FABRIC          a tree, and what it costs\n"
+"  avoid FABRIC         routes around --failed, or around each single failure\n"
 "  dot FABRIC           the graph for Graphviz\n"
 "  svg FABRIC           the same, drawn by Graphviz\n"
 "\n"

@@ -21,6 +21,7 @@
  * @prices: --prices
  * @nodes: --nodes
  * @root: --root
+ * @failed: --failed, or NULL: nothing
  * @goal: --goal, or NULL: by the number of trees
  * @trees: --trees
  * @bytes: --bytes
@@ -34,6 +35,7 @@ struct opts {
 	const char *prices;
 	const char *nodes;
 	const char *root;
+	const char *failed;
 	const char *goal;
 	uint32_t trees;
 	uint32_t bytes;
@@ -58,6 +60,11 @@ char *graphviz_text(const char *path);
 /* Cables between two halves of the nodes, as METIS finds; 0: built without METIS. */
 uint32_t metis_halves(const struct angara_fabric *f);
 
+/* Lets routes and trees avoid a list of failures; ends the program if it is wrong. */
+void avoid_failures(struct angara_fabric *f, const char *list,
+		    struct angara_detours *detours);
+
+int cmd_avoid(const struct opts *o, int argc, char **argv);
 int cmd_show(const struct opts *o, int argc, char **argv);
 int cmd_metrics(const struct opts *o, int argc, char **argv);
 int cmd_compare(const struct opts *o, int argc, char **argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* angara-topo route, tree. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +26,13 @@ int cmd_route(const struct opts *o, int argc, char **argv)
 	uint32_t step = 0;
 
 	(void)argc;
+	avoid_failures(f, o->failed, NULL);
 	for (;; step++) {
 		json_object *row = json_object_new_object();
 		uint32_t port = angara_fabric_route(f, at, to);
 
+		if (at != to && port == UINT32_MAX)
+			return fail("there is no route from %s to %s", argv[1], argv[2]);
 		add_number(row, "cables", step);
 		add_text(row, "router", "%s", plan_router(f, at));
 		if (at == to)
@@ -67,6 +71,8 @@ static struct angara_plan *need_plan(const struct opts *o, const struct angara_f
 	if (strcmp(o->root, "best"))
 		attr.root = need_node(f, "--root", o->root);
 	ret = angara_plan_open(f, pe, &attr, &plan);
+	if (ret == -EHOSTUNREACH)
+		exit(fail("no tree reaches all participants by the turns that the network allows"));
 	if (ret)
 		exit(fail("trees cannot be planned: %s", strerror(-ret)));
 	free(pe);
@@ -91,11 +97,15 @@ static void print_plan(const struct opts *o, json_object *rows, json_object *cos
 int cmd_tree(const struct opts *o, int argc, char **argv)
 {
 	struct angara_fabric *f = need_fabric(argv[0]);
-	struct angara_plan *plan = need_plan(o, f);
-	json_object *rows = plan_rows(f, plan), *costs = plan_costs(f, plan);
-	json_object *times = plan_times(plan, o->bytes);
+	json_object *rows, *costs, *times;
+	struct angara_plan *plan;
 
 	(void)argc;
+	avoid_failures(f, o->failed, NULL);
+	plan = need_plan(o, f);
+	rows = plan_rows(f, plan);
+	costs = plan_costs(f, plan);
+	times = plan_times(plan, o->bytes);
 	if (!costs || !times)
 		return fail("no memory");
 	if (o->json) {
