@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # angaractl(8) on a loopback of 2x2x2: every command as table and as JSON, the
-# drawing of a tree, events, permissions, and bad input, which gets one line of
-# error and changes nothing. Output in KTAP.
+# drawing of a tree, repairs, events, permissions, and bad input, which gets one
+# line of error and changes nothing. Output in KTAP.
 #
 # Works on trees 14 and 15, which must be free.  At the end, makes and deletes a
 # fabric with switches.
@@ -233,6 +233,64 @@ plans()
 	refused 1 'no fabric 0x1' tree plan fabric 0x1
 }
 
+# in_state STATE: waits until a row of tree 14 is in that state.
+in_state()
+{
+	local tries
+
+	for ((tries = 0; tries < 100; tries++)); do
+		ctl -j tree show 14 && grep -q "\"state\": *\"$1\"" "$TMP/out" && return
+		sleep 0.1
+	done
+	why "no row of tree 14 is $1"
+	return 1
+}
+
+# all_links NODE down|up: the six links of a node.
+all_links()
+{
+	local port status=0
+
+	for port in X+ X- Y+ Y- Z+ Z-; do
+		ctl link set "$1" "$port" "$2" || status=1
+	done
+	[ "$status" = 0 ] || why "the links of node $1 are not $2"
+	return "$status"
+}
+
+# Trees around links and nodes that are down. Tree 14 is as before at the end.
+repairs()
+{
+	refused 1 'tree 14 is up' tree repair 14
+	refused 1 'is not set' tree repair 13
+	ctl link set 0 X+ down && in_state down || why 'the link is not down'
+	ok $? 'a tree goes down with its link'
+	works 'tree repair' '^tree 14: 8 nodes .* root 0, 8 participants$' \
+		tree repair 14
+	works 'the tree is valid' 'tree 14 is valid: 8 nodes, root 0' tree check 14
+	json 'its rows are up, and avoid the link' '@{$_->{rows}} == 8 &&
+		!(grep { $_->{state} ne "up" } @{$_->{rows}}) &&
+		"@{$_->{rows}[0]{ports}}" eq "1 2 4"' tree show 14
+	json 'a new tree avoids it' '$_->{nodes} == 8' tree create 13 root 1
+	works 'by the other cable' ' X\+ 0 ' tree show 13
+	json 'a plan avoids it' '!(grep { $_->{router} eq "0 (0,0,0)" &&
+		$_->{down} =~ /\b0\b/ } @{$_->{rows}})' tree plan root 0
+	works 'tree delete' '13: 8 rows' tree delete 13
+	all_links 5 down && in_state down
+	ok $? 'a node is cut off'
+	refused 1 'no tree over all of them exists' tree repair 14
+	refused 1 'keep it from a participant' tree create 13 root 0
+	refused 1 'keep participants apart' tree plan
+	json 'a tree over the other nodes' '$_->{nodes} == 7 && $_->{pe} == 7' \
+		tree create 13 root 0 nodes 0-4,6-7
+	works 'it is valid' 'tree 13 is valid: 7 nodes, root 0' tree check 13
+	works 'it is deleted' '13: 7 rows' tree delete 13
+	all_links 5 up && ctl link set 0 X+ up || why 'a link is not up'
+	ok $? 'the links are up again'
+	works 'tree repair is what it was before' '8 participants$' tree repair 14
+	draws
+}
+
 users()
 {
 	local status=0
@@ -255,6 +313,7 @@ users()
 	denied 'tree create' 'CAP_NET_ADMIN' tree create 13 root 0
 	denied 'tree delete' 'CAP_NET_ADMIN' tree delete 15
 	denied 'tree delegate' 'CAP_NET_ADMIN' tree delegate 15 uid:12345
+	denied 'tree repair' 'belongs to another partition' tree repair 14
 }
 
 # denied NAME PATTERN ARG...: as refused, for an unprivileged user.
@@ -621,6 +680,7 @@ fabric=$(angaractl -j dev list | sed -n 's/.*"fabric": "\(.*\)",/\1/p' |
 devices_and_links
 trees
 plans
+repairs
 users
 contexts
 live

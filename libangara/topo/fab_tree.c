@@ -5,9 +5,9 @@
  * A breadth-first search from the root gives each router one parent.  A packet
  * must be able to continue from a router to all of its children, so the turns
  * allowed there depend on the cable to the parent.  The search takes allowed
- * turns only, and without failures it still reaches all routers.  Where channel classes order
- * dimensions or levels, the shortest path to a router is one of the lowest
- * class that leads there.  With up*down* routing the router of rank 0 is
+ * turns only, and without failures it still reaches all routers.  Where channel
+ * classes order dimensions or levels, the shortest path to a router is one of
+ * the lowest class that leads there.  With up*down* routing the router of rank 0 is
  * reachable by up channels alone.  Proof: let r be the router of lowest rank
  * that is reached by up channels alone, and suppose that its rank is not 0.  It
  * has a neighbour of lower rank, reached by a path that ends with a down

@@ -11,7 +11,7 @@ set -u
 
 CPP=(-std=gnu11 -D_GNU_SOURCE -O1 -Ilibangara -Ilibangara/topo -Ilibangara/include
 	-Ilibangara/env -Iuapi -Idriver/model)
-SANE=(-g -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined
+SANE=(-g -Wall -Wextra -Wno-unused-parameter '-fsanitize=address,undefined'
 	-fno-sanitize-recover=all)
 SOURCES=(libangara/topo/*.c driver/model/ang_topo*.c driver/model/ang_tree.c)
 

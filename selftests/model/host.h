@@ -250,6 +250,10 @@ struct ttree {
 /* @place: place of each of @ctxs; NULL: they join in order, without places. */
 struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
 			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch);
+/* A tree of @count given rows over all of @ctxs. */
+struct ttree *tree_given(struct host *h, u32 tree, u32 root, const u16 *pe,
+			 const struct angara_tree_row *rows, u32 count,
+			 struct tctx **ctxs, u32 n, u32 epoch);
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		       struct tctx **ctxs, u32 n, u32 epoch);
 void tree_del(struct ttree *t);

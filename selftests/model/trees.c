@@ -135,24 +135,30 @@ struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 	return tree_placed(h, tree, root, pe, ctxs, NULL, n, epoch);
 }
 
-struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
-			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch)
+static struct ttree *tree_empty(struct host *h, u32 tree, u32 root, const u16 *pe)
 {
 	struct ttree *t = calloc(1, sizeof(*t));
-	const struct ang_topo *topo = &h->v.topo;
-	u32 bad, count;
-	u32 i;
 
 	t->h = h;
 	t->tree = tree;
 	t->root = root;
-	t->rows = calloc(topo->routers, sizeof(*t->rows));
+	t->rows = calloc(h->v.topo.routers, sizeof(*t->rows));
 	t->pe = malloc(h->nodes * sizeof(*t->pe));
 	memcpy(t->pe, pe, h->nodes * sizeof(*t->pe));
-	t->in_tree = topo->kind == ANG_TOPO_TORUS ?
-		     torus_rows(topo, root, pe, tree, t->rows) :
-		     tree_rows(topo, root, pe, tree, t->rows);
+	return t;
+}
+
+/* Sets the rows, and joins @n contexts. */
+static void tree_lay(struct ttree *t, struct tctx **ctxs, const u32 *place, u32 n,
+		     u32 epoch)
+{
+	const struct ang_topo *topo = &t->h->v.topo;
+	struct host *h = t->h;
+	u32 bad, count;
+	u32 i;
+
 	for (i = 0; i < topo->routers; i++) {
+		t->rows[i].tree = (u8)t->tree;
 		t->rows[i].pkey = PKEY;
 		t->rows[i].epoch = (u16)epoch;
 	}
@@ -163,6 +169,30 @@ struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
 			EXPECT_EQ(adm_row(h, i, &t->rows[i]), ANGARA_ADM_ST_OK);
 	t->n = n;
 	join_all(t, ctxs, place);
+}
+
+struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
+			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch)
+{
+	struct ttree *t = tree_empty(h, tree, root, pe);
+	const struct ang_topo *topo = &h->v.topo;
+
+	t->in_tree = topo->kind == ANG_TOPO_TORUS ?
+		     torus_rows(topo, root, pe, tree, t->rows) :
+		     tree_rows(topo, root, pe, tree, t->rows);
+	tree_lay(t, ctxs, place, n, epoch);
+	return t;
+}
+
+struct ttree *tree_given(struct host *h, u32 tree, u32 root, const u16 *pe,
+			 const struct angara_tree_row *rows, u32 count,
+			 struct tctx **ctxs, u32 n, u32 epoch)
+{
+	struct ttree *t = tree_empty(h, tree, root, pe);
+
+	memcpy(t->rows, rows, h->v.topo.routers * sizeof(*rows));
+	t->in_tree = count;
+	tree_lay(t, ctxs, NULL, n, epoch);
 	return t;
 }
 

@@ -178,6 +178,7 @@ struct fabric {
 	char name[64];		/* first line of its description */
 	struct angara_topo torus;
 	struct angara_fabric *graph;	/* NULL: a torus */
+	struct angara_fabric *around;	/* fabric_avoid(): avoids links that are down */
 	uint32_t nodes;
 	uint32_t routers;
 	uint32_t ports;		/* ports of the largest router */
@@ -186,6 +187,9 @@ struct fabric {
 };
 
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
+int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
+		       uint32_t *down);
+int fabric_avoid(struct nl *nl, struct fabric *fabric);
 void fabric_free(struct fabric *fabric);
 void fabric_add_places(struct nl *nl, struct json_object *devs);
 void fabric_add_names(struct nl *nl, struct json_object *links);
@@ -226,7 +230,9 @@ int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	      uint32_t *router);
 struct about tree_row(const struct fabric *fabric, uint32_t router, uint8_t id);
 int tree_clear_row(struct nl *nl, const struct tree *tree, uint32_t router);
+int tree_clear(struct nl *nl, const struct tree *tree);
 int tree_create(struct args *args);
+int tree_repair(struct nl *nl, const struct tree *tree);
 int tree_delegate(struct args *args);
 void tree_draw(const struct tree *tree);
 void tree_draw_dot(const struct tree *tree);

@@ -198,10 +198,83 @@ out:
 	return status;
 }
 
+/**
+ * fabric_avoid_links() - let trees of a fabric avoid links that are down
+ * @nl: where devices are asked; only links of their routers are known
+ * @id: the fabric's number
+ * @graph: the fabric
+ * @down: out: number of cables that are down
+ *
+ * Return: DONE or FAILED, with a message.
+ */
+int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
+		       uint32_t *down)
+{
+	const struct about about = { .has_fabric = true, .fabric = id };
+	struct angara_failure *failed;
+	struct json_object *links;
+	uint32_t count = 0;
+	int status = ctl_dump_or_fail(nl, ANGARA_CMD_PORT_GET, &about, &links);
+	int ret;
+
+	*down = 0;
+	if (status)
+		return status;
+	failed = need_memory(json_object_array_length(links) + 1, sizeof(*failed));
+	for (size_t i = 0; i < json_object_array_length(links); i++) {
+		struct json_object *link = json_object_array_get_idx(links, i);
+		struct angara_failure at = {
+			.router = (uint32_t)record_number(link, "router"),
+			.port = (uint32_t)record_number(link, "port"),
+		};
+		uint32_t to, far;
+
+		if (!record_number(link, "down"))
+			continue;
+		/* A cable counts once; the router at its other end may be unknown here. */
+		to = angara_fabric_peer(graph, at.router, at.port, &far);
+		for (uint32_t k = 0; k <= count; k++) {
+			if (k == count) {
+				failed[count++] = at;
+				break;
+			}
+			if (failed[k].router == to && failed[k].port == far)
+				break;
+		}
+	}
+	json_object_put(links);
+	ret = count ? angara_fabric_avoid(graph, failed, count, NULL) : 0;
+	free(failed);
+	*down = count;
+	return ret ? fail("fabric 0x%llx: the links that are down cannot be avoided: %s",
+			  (unsigned long long)id, strerror(-ret)) : DONE;
+}
+
+/* Sets fabric->around if links are down. */
+int fabric_avoid(struct nl *nl, struct fabric *fabric)
+{
+	struct angara_fabric *graph = fabric->graph;
+	uint32_t down;
+	int status;
+
+	if (!graph && angara_fabric_open(fabric->name, &graph, NULL, 0))
+		return fail("fabric 0x%llx: its description cannot be read",
+			    (unsigned long long)fabric->id);
+	status = fabric_avoid_links(nl, fabric->id, graph, &down);
+	if (!status && down)
+		fabric->around = graph;
+	else if (!fabric->graph)
+		angara_fabric_close(graph);
+	return status;
+}
+
 void fabric_free(struct fabric *fabric)
 {
+	if (fabric->around != fabric->graph)
+		angara_fabric_close(fabric->around);
 	angara_fabric_close(fabric->graph);
 	fabric->graph = NULL;
+	fabric->around = NULL;
 	free(fabric->dev);
 	fabric->dev = NULL;
 }

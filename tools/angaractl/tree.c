@@ -364,13 +364,12 @@ static int check_loaded(struct nl *nl, const struct tree *tree)
 	return rule ? FAILED : DONE;
 }
 
-static int delete_loaded(struct nl *nl, const struct tree *tree)
+/* Clears all rows.  Return: DONE or FAILED, with a message. */
+int tree_clear(struct nl *nl, const struct tree *tree)
 {
 	uint32_t cleared = 0;
 	int err;
 
-	if (!tree->set)
-		return not_set(tree);
 	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
 		if (tree->at[i].state == ANGARA_TREE_STATE_UNSET)
 			continue;
@@ -383,10 +382,19 @@ static int delete_loaded(struct nl *nl, const struct tree *tree)
 				    cleared, tree->set);
 		cleared++;
 	}
+	return DONE;
+}
+
+static int delete_loaded(struct nl *nl, const struct tree *tree)
+{
+	int status = tree->set ? tree_clear(nl, tree) : not_set(tree);
+
+	if (status)
+		return status;
 	if (options.json)
-		out_counts(tree->id, "cleared", cleared);
+		out_counts(tree->id, "cleared", tree->set);
 	else
-		printf("tree %u: %u rows cleared\n", tree->id, cleared);
+		printf("tree %u: %u rows cleared\n", tree->id, tree->set);
 	return DONE;
 }
 
@@ -422,6 +430,16 @@ static int tree_delete(struct args *args)
 	return on_tree(args, delete_loaded);
 }
 
+static int repair_loaded(struct nl *nl, const struct tree *tree)
+{
+	return tree->set ? tree_repair(nl, tree) : not_set(tree);
+}
+
+static int tree_repair_down(struct args *args)
+{
+	return on_tree(args, repair_loaded);
+}
+
 static const struct command commands[] = {
 	{ "show", "[TREE [--dot]] [fabric ID]",
 	  "trees that are set or delegated, or a drawing of one", tree_show,
@@ -433,6 +451,9 @@ static const struct command commands[] = {
 	  tree_check, 0 },
 	{ "delete", "TREE [fabric ID]", "clear the rows of all nodes and switches",
 	  tree_delete, 0 },
+	{ "repair", "TREE [fabric ID]",
+	  "create a tree that is down again, around links that are down",
+	  tree_repair_down, 0 },
 	{ "delegate", "TREE uid:N|pkey P|none [fabric ID]",
 	  "allow the processes of a partition to create the tree",
 	  tree_delegate, 0 },

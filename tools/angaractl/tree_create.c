@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl tree create, delegate: changes to the rows of many routers.
+ * angaractl tree create, repair, delegate: changes to the rows of many routers.
+ * Trees go around links that are down.
  *
  * Either all routers get their row or none keeps one: if a router rejects its
  * row, the rows of all other routers are cleared.  The row of a switch is set
@@ -120,10 +121,27 @@ static int complete(struct plan *plan, const struct fabric *fabric)
 	return status;
 }
 
-/* Rows of all routers of the fabric; all are checked before the first is set. */
-static int build(struct plan *plan, const struct tree *tree)
+/* Return: routers of the tree, with their rows; -errno. */
+static int plan_rows_of(struct plan *plan, const struct tree *tree, const uint16_t *pe)
 {
 	const struct fabric *fabric = &tree->fabric;
+	struct angara_fabric *graph = fabric->around ? fabric->around : fabric->graph;
+
+	return graph ? angara_fabric_tree(graph, plan->root_node, pe, NULL, plan->rows) :
+		       angara_tree_build(&fabric->torus, plan->root_node, pe, tree->id,
+					 plan->rows);
+}
+
+static int cut_off(const struct tree *tree, const char *hint)
+{
+	return fail("tree %u: links that are down keep it from a participant; %s",
+		    tree->id, hint);
+}
+
+/* Rows of all routers of the fabric; all are checked before the first is set. */
+static int build(struct nl *nl, struct plan *plan, struct tree *tree)
+{
+	struct fabric *fabric = &tree->fabric;
 	uint16_t *pe;
 	int status, count;
 
@@ -132,6 +150,8 @@ static int build(struct plan *plan, const struct tree *tree)
 			    tree->id, tree->set, fabric->graph ? "routers" : "nodes",
 			    (unsigned long long)fabric->id, tree->id);
 	status = parse_node(plan->root, fabric, &plan->root_node);
+	if (!status)
+		status = fabric_avoid(nl, fabric);
 	if (status)
 		return status;
 	pe = need_memory(fabric->nodes, sizeof(*pe));
@@ -139,11 +159,11 @@ static int build(struct plan *plan, const struct tree *tree)
 	status = parse_nodes(plan->list, fabric->nodes, plan->pe, pe);
 	if (status)
 		goto out;
-	count = fabric->graph ?
-		angara_fabric_tree(fabric->graph, plan->root_node, pe, NULL,
-				   plan->rows) :
-		angara_tree_build(&fabric->torus, plan->root_node, pe, tree->id,
-				  plan->rows);
+	count = plan_rows_of(plan, tree, pe);
+	if (count == -EHOSTUNREACH) {
+		status = cut_off(tree, "another root may reach all, see angaractl tree plan");
+		goto out;
+	}
 	if (count < 0) {
 		status = fail("tree %u: cannot be built: %s", tree->id,
 			      strerror(-count));
@@ -183,8 +203,9 @@ static void undo(struct nl *nl, const struct plan *plan,
 	}
 }
 
+/* Sets all rows, or none; @left says what that means. */
 static int set_all(struct nl *nl, const struct plan *plan,
-		   const struct tree *tree)
+		   const struct tree *tree, const char *left)
 {
 	const struct fabric *fabric = &tree->fabric;
 	uint32_t router;
@@ -195,19 +216,18 @@ static int set_all(struct nl *nl, const struct plan *plan,
 		if (!angara_tree_has(&plan->rows[i]) ||
 		    !set_row(nl, fabric, i, &plan->rows[i]))
 			continue;
-		status = fail("tree %u at %s %u (angara%u): %s; nothing is changed",
+		status = fail("tree %u at %s %u (angara%u): %s; %s",
 			      tree->id, tree_noun(fabric, i), i,
-			      fabric_dev(fabric, i), nl->error);
+			      fabric_dev(fabric, i), nl->error, left);
 		undo(nl, plan, tree, i);
 		return status;
 	}
 	if (tree_rule(nl, fabric->dev[plan->root_node], tree->id, &rule, &router))
-		status = fail("tree %u: %s; nothing is changed", tree->id,
-			      nl->error);
+		status = fail("tree %u: %s; %s", tree->id, nl->error, left);
 	else if (rule)
-		status = fail("tree %u is broken at %s %u: %s; nothing is changed",
-			      tree->id, tree_noun(fabric, router), router,
-			      angara_tree_rule_str(rule));
+		status = fail("tree %u is broken at %s %u: %s; %s", tree->id,
+			      tree_noun(fabric, router), router,
+			      angara_tree_rule_str(rule), left);
 	else
 		return DONE;
 	undo(nl, plan, tree, fabric->routers);
@@ -257,15 +277,93 @@ int tree_create(struct args *args)
 	status = tree_load(&nl, &plan.about, &tree);
 	if (status)
 		goto stop;
-	status = build(&plan, &tree);
+	status = build(&nl, &plan, &tree);
 	if (!status)
-		status = set_all(&nl, &plan, &tree);
+		status = set_all(&nl, &plan, &tree, "nothing is changed");
 	if (!status)
 		report(&plan, &tree);
 	free(plan.rows);
 	tree_free(&tree);
 stop:
 	ctl_stop(&nl);
+	return status;
+}
+
+/* The participants and the partition of a tree that is set. */
+static void take_tree(struct plan *plan, const struct tree *tree, uint16_t *pe)
+{
+	*plan = (struct plan){ .about = { .tree = tree->id }, .root_node = tree->root };
+	for (uint32_t n = 0; n < tree->fabric.nodes; n++)
+		if (tree->at[n].state != ANGARA_TREE_STATE_UNSET)
+			pe[n] = tree->at[n].row.pe;
+	plan->pkey = tree->at[tree->root].row.pkey;
+	plan->rows = need_memory(tree->fabric.routers, sizeof(*plan->rows));
+}
+
+/* Rows from the same root, or from the best one if that reaches all participants. */
+static int repair_rows(struct plan *plan, const struct tree *tree, const uint16_t *pe)
+{
+	const struct fabric *fabric = &tree->fabric;
+	int count = plan_rows_of(plan, tree, pe);
+	int64_t root = count;
+
+	if (count == -EHOSTUNREACH) {
+		root = angara_fabric_root(fabric->around, pe, NULL);
+		plan->root_node = root < 0 ? plan->root_node : (uint32_t)root;
+	}
+	if (count == -EHOSTUNREACH && root >= 0)
+		count = plan_rows_of(plan, tree, pe);
+	if (count == -EHOSTUNREACH)
+		return cut_off(tree, "no tree over all of them exists: delete it, and create one over fewer nodes");
+	if (count < 0)
+		return fail("tree %u: cannot be built: %s", tree->id, strerror(-count));
+	plan->count = (uint32_t)count;
+	return complete(plan, fabric);
+}
+
+/* Is the tree up at all of its routers? */
+static bool tree_is_up(const struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->fabric.routers; i++)
+		if (tree->at[i].state == ANGARA_TREE_STATE_DOWN)
+			return false;
+	return true;
+}
+
+/**
+ * tree_repair() - create a tree that is down again, around links that are down
+ * @nl: where devices are asked
+ * @tree: tree that is set
+ *
+ * Its processes have to join it again.
+ * Return: DONE or FAILED, with a message.
+ */
+int tree_repair(struct nl *nl, const struct tree *tree)
+{
+	struct tree again = *tree;
+	struct plan plan;
+	uint16_t *pe;
+	int status;
+
+	if (tree->root >= tree->fabric.nodes)
+		return fail("tree %u has no root that is a node: delete it", tree->id);
+	if (tree_is_up(tree))
+		return fail("tree %u is up", tree->id);
+	pe = need_memory(tree->fabric.nodes, sizeof(*pe));
+	take_tree(&plan, tree, pe);
+	status = fabric_avoid(nl, &again.fabric);
+	if (!status)
+		status = repair_rows(&plan, &again, pe);
+	if (!status)
+		status = tree_clear(nl, tree);
+	if (!status)
+		status = set_all(nl, &plan, tree, "the tree is deleted");
+	if (!status)
+		report(&plan, tree);
+	free(pe);
+	free(plan.rows);
+	if (again.fabric.around != tree->fabric.graph)
+		angara_fabric_close(again.fabric.around);
 	return status;
 }
 

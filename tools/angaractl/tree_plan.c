@@ -147,6 +147,7 @@ static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 	const struct about one = { .has_dev = true, .dev = dev };
 	struct json_object *reply, *rows;
 	const char *text;
+	uint32_t down;
 	int status;
 
 	if (ctl_get(nl, ANGARA_CMD_FABRIC_GET, &one, &reply))
@@ -160,6 +161,9 @@ static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 		status = fail("angara%u: its description of the fabric cannot be read",
 			      dev);
 	json_object_put(reply);
+	if (status)
+		return status;
+	status = fabric_avoid_links(nl, r->about.fabric, r->fabric, &down);
 	if (status)
 		return status;
 	r->load = need_memory((size_t)angara_fabric_routers(r->fabric) *
@@ -212,7 +216,9 @@ static int plan_make(struct request *r, struct angara_plan **plan)
 				r->root, angara_fabric_nodes(r->fabric) - 1);
 	if (!status) {
 		ret = angara_plan_open(r->fabric, pe, &attr, plan);
-		if (ret)
+		if (ret == -EHOSTUNREACH)
+			status = fail("links that are down keep participants apart");
+		else if (ret)
 			status = fail("the trees cannot be planned: %s",
 				      strerror(-ret));
 	}
