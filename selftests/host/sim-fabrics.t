@@ -461,13 +461,13 @@ check 'a step that is none' refused "--step 'x'" curve --step x
 check 'no window' refused 'nothing is measured' curve --time 0ns
 check 'no such node' refused 'no such node' pairs --fabric mkns:8x4 --from 32
 echo '0 3 9' >"$TAP_TMP/bad"
-check 'a way by a port of nothing' fails ':1: the port is joined to nothing' \
+check 'a way by a port of nothing' refused ':1: the port is joined to nothing' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 echo '9 3 0' >"$TAP_TMP/bad"
-check 'a way from no router' fails ':1: there is no such router' \
+check 'a way from no router' refused ':1: there is no such router' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
-check 'a way in a circle' fails 'from router 1 to node 0 goes in a circle' \
+check 'a way in a circle' refused 'from router 1 to node 0 goes in a circle' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 for fabric in fattree:4,3 mkns:4x4,m=2 mesh:4x4 hypercube:4 torus:2x2x2x2x2; do
 	check "a trace is injected again: $fabric" replayed $fabric

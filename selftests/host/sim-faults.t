@@ -173,14 +173,14 @@ check 'one link delays packets' delayed
 for line in '0 0 1 2' '0 0 1 2 -3' '0 0 1 2 4294967296' '0 0 1 2 3 4' '0 0 1 2 3x' '0 0 # 1 2 3' \
 	'0 0 downs' '0 0 down 1' '0 0 1 down'; do
 	echo "$line" >"$TAP_TMP/bad.faults"
-	check "faults: a line '$line'" fails ':1: must be a router, a port' coll \
+	check "faults: a line '$line'" refused ':1: must be a router, a port' coll \
 		--faults "$TAP_TMP/bad.faults"
 done
 printf '0 6 1 2 3\n' >"$TAP_TMP/bad.faults"
-check 'faults: no such link' fails ':1: the port is joined to nothing' coll \
+check 'faults: no such link' refused ':1: the port is joined to nothing' coll \
 	--faults "$TAP_TMP/bad.faults"
 check 'faults: too many' refused 'more than half' coll --loss 400000000 \
 	--corrupt 200000000
-check 'faults: trains' fails 'need --train 1' coll --loss 1 --train 2
+check 'faults: trains' refused 'need --train 1' coll --loss 1 --train 2
 check 'links that lose packets: all arrives' "$SIM" stress --count 20 --loss 100000000
 plan

@@ -622,7 +622,7 @@ for option in 'coll --config' 'spmv --table' 'replay --file'; do
 	check "endless: $option" refused '/dev/zero:1: not a line of text' \
 		$option /dev/zero
 done
-check 'endless: traffic --routes' fails '/dev/zero:1: not a line of text' \
+check 'endless: traffic --routes' refused '/dev/zero:1: not a line of text' \
 	traffic --routes /dev/zero
 check 'a table that is a folder' refused 'Is a directory' spmv --table /tmp
 check 'a long trace of puts: time is proportional' long_trace PUT 60000
@@ -688,9 +688,9 @@ check 'checkpoint with a pipe' refused 'has to be a regular file' replay \
 check 'half a checkpoint' refused 'truncated or damaged' gather --algo doubling \
 	--torus 4x4x2 --bytes 10000 --threads 2 --restore "$TAP_TMP/cut"
 check 'no checkpoint' refused 'not a checkpoint' coll --mode p2p --restore README.md
-check 'trace of two simulations' fails 'need a single simulation' coll \
+check 'trace of two simulations' refused 'need a single simulation' coll \
 	--trace "$TAP_TMP/t.txt"
-check 'watch a node that is not there' fails 'not nodes of the fabric' coll \
+check 'watch a node that is not there' refused 'not nodes of the fabric' coll \
 	--mode p2p --trace "$TAP_TMP/t.txt" --watch 64
 check 'bad format' refused 'not table, csv or json' coll --format xml
 plan

@@ -13,6 +13,10 @@
 #include "cmd.h"
 #include "lines.h"
 
+#define WORK_MOST	1000000U	/* operations */
+#define RATE_LEAST	1e-3	/* MFlop/s */
+#define RATE_MOST	1e12
+
 /**
  * struct point - a measured time
  * @units: rows or cells of a node
@@ -137,8 +141,8 @@ static u32 log2_of(const char *option)
 
 	while (n < 20 && 1ULL << n < nodes)
 		n++;
-	if (1ULL << n != nodes)
-		bad_usage("--%s '%s': not a power of two up to 2^20", option,
+	if (!n || 1ULL << n != nodes)
+		bad_usage("--%s '%s': not a power of two from 2 to 2^20", option,
 			  arg_text(option));
 	return n;
 }
@@ -153,15 +157,28 @@ static void sizes_of(u32 *from, u32 *to)
 			  arg_text("to"));
 }
 
+/* Exits unless the option is a number of operations per row, entry or cell. */
+static void need_work(const char *option)
+{
+	u64 number = arg_number(option);
+
+	if (!number || number > WORK_MOST)
+		bad_usage("--%s '%s': not a number from 1 to %u", option,
+			  arg_text(option), WORK_MOST);
+}
+
 static void common_checks(void)
 {
+	double rate;
 	char *end;
 
 	if (arg_text("table"))
 		table_read(arg_text("table"));
-	if (!is_positive(strtod(arg_text("rate"), &end)) || *end)
-		bad_usage("--rate '%s': not a number of MFlop/s above 0",
-			  arg_text("rate"));
+	rate = strtod(arg_text("rate"), &end);
+	if (*end || !(rate >= RATE_LEAST && rate <= RATE_MOST))
+		bad_usage("--rate '%s': not a number of MFlop/s from %g to %g",
+			  arg_text("rate"), RATE_LEAST, RATE_MOST);
+	need_time("step-overhead");
 	if (!arg_number("dims") || arg_number("dims") > ANG_MAX_DIMS)
 		bad_usage("--dims '%s': not a number from 1 to %u",
 			  arg_text("dims"), ANG_MAX_DIMS);
@@ -224,6 +241,7 @@ static int spmv_cmd(struct env *e)
 	common_checks();
 	sizes_of(&from, &to);
 	need_torus(e, "spmv");
+	need_work("nonzeros");
 	if (!gather_valid(&g, 1))
 		bad_usage("--algo '%s': not one of doubling, ring, bruck",
 			  arg_text("algo"));
@@ -317,6 +335,7 @@ static int heat_cmd(struct env *e)
 	u32 log2[2], i;
 
 	common_checks();
+	need_work("flop");
 	sizes_of(&log2[0], &log2[1]);
 	need_torus(e, "heat2d");
 	while ((item = arg_list(&rest)))

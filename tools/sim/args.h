@@ -85,6 +85,11 @@ char *args_what(const char *cmd, const struct sim_opt *opts,
 		const struct sim_opt *routes, const struct sim_opt *faults,
 		const struct sim_cfg *cfg);
 
+/* Open the file of --output, or standard output; exit if that fails. */
+FILE *out_open(void);
+/* Close it; exit if it could not be written. */
+void out_close(FILE *to);
+
 /**
  * struct out - the output: rows of cells
  */

@@ -137,8 +137,7 @@ static int capacity_cmd(struct env *e)
 	if (e->comm.size > 1)
 		bad_usage("capacity: one process only");
 	e->threads = 1;
-	if (work_begin(e, &s))
-		return SIM_FAILED;
+	work_begin(e, &s);
 	if (s.down)
 		bad_usage("capacity: no --faults with links that are down");
 	while ((pattern = arg_list(&rest))) {
@@ -162,5 +161,5 @@ static const struct sim_opt capacity_opts[] = {
 
 const struct cmd cmd_capacity = {
 	"capacity", "bounds of the load that a fabric accepts", capacity_opts,
-	capacity_cmd,
+	capacity_cmd, true,
 };

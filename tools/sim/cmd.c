@@ -380,24 +380,31 @@ static int origins(void)
 static int params_cmd(struct env *e)
 {
 	const struct sim_param *p;
+	FILE *to;
 
 	if (arg_text("origins"))
 		return origins();
-	printf("# Parameters; --config reads this format.\n");
+	if (strcmp(arg_text("format"), "table"))
+		bad_usage("--format '%s': params prints a file for --config; --origins prints a table",
+			  arg_text("format"));
+	to = out_open();
+	fprintf(to, "# Parameters; --config reads this format.\n");
 	for (p = sim_params; p->name; p++) {
 		const struct sim_origin *o = sim_origin(NULL, p->name);
 		char buf[32];
 		const char *value = sim_param_default(p, buf, sizeof(buf));
 
-		printf("# %-14s %s%s%s (%s%s%s)\n", p->name, sim_param_help(p),
-		       p->choices ? ": " : "", p->choices ? p->choices : "",
-		       value ? value : "none", o ? ", " : "",
-		       o ? o->kind : "");
+		fprintf(to, "# %-14s %s%s%s (%s%s%s)\n", p->name, sim_param_help(p),
+			p->choices ? ": " : "", p->choices ? p->choices : "",
+			value ? value : "none", o ? ", " : "",
+			o ? o->kind : "");
 	}
-	sim_cfg_print(&e->cfg, stdout);
+	sim_cfg_print(&e->cfg, to);
+	out_close(to);
 	return SIM_OK;
 }
 
 const struct cmd cmd_params = {
 	"params", "list parameters and their values", params_opts, params_cmd,
+	true,
 };

@@ -14,12 +14,14 @@
  * @help: description
  * @opts: its own options
  * @run: runs it; returns SIM_OK, SIM_FAILED or SIM_USAGE
+ * @idle: it runs no simulation, so options for runs are errors
  */
 struct cmd {
 	const char *name;
 	const char *help;
 	const struct sim_opt *opts;
 	int (*run)(struct env *e);
+	bool idle;
 };
 
 extern const struct cmd cmd_coll;

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include "algo/map.h"
+#include "args.h"
 #include "work.h"
 
 #define STEP_ENDED	(1U << 31)
@@ -381,14 +382,10 @@ int gather_run(struct env *e, struct gather *g, struct result *r)
 	struct sim s;
 	int err;
 
-	if ((u64)g->bytes * nodes > UINT32_MAX) {
-		fprintf(stderr, "angara-sim: %u bytes from each of %u nodes exceed 4 GiB\n",
-			g->bytes, nodes);
-		return -EINVAL;
-	}
-	err = work_begin(e, &s);
-	if (err)
-		return err;
+	if ((u64)g->bytes * nodes > UINT32_MAX)
+		bad_usage("%u bytes from each of %u nodes exceed 4 GiB", g->bytes,
+			  nodes);
+	work_begin(e, &s);
 	s.work = &work;
 	s.arg = g;
 	mine = s.nodes;

@@ -2,7 +2,10 @@
 /*
  * angara-sim: commands.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "args.h"
 #include "cmd.h"
@@ -92,8 +95,57 @@ static void flits_refuse(const struct env *e, const struct cmd *c)
 		bad_usage("--accuracy flit: --vc cut-through only");
 }
 
+/* Rejects options that the command would ignore. */
+static void needless_refuse(const struct cmd *c)
+{
+	static const char * const of_runs[] = {
+		"trace", "watch", "heatmap", "checkpoint", "stop-at", "restore",
+	};
+	u32 i;
+
+	for (i = 0; c->idle && i < sizeof(of_runs) / sizeof(*of_runs); i++)
+		if (arg_text(of_runs[i]))
+			bad_usage("--%s: %s runs no simulation", of_runs[i], c->name);
+	if (c == &cmd_params && (arg_text("routes") || arg_text("faults")))
+		bad_usage("--routes, --faults: params needs none");
+	if (arg_text("watch") && !arg_text("trace"))
+		bad_usage("--watch needs a --trace");
+	if (arg_text("stop-at") && !arg_number("stop-at"))
+		bad_usage("--stop-at '%s': not a time above 0", arg_text("stop-at"));
+	if (arg_text("stop-at") && !arg_text("checkpoint"))
+		bad_usage("--stop-at needs a --checkpoint");
+}
+
+/*
+ * Exits if a file cannot be written, before the simulation has taken its time.
+ * Pipes and devices are not opened: a reader would see their end.
+ */
+static void need_writable(const char *option)
+{
+	const char *path = arg_text(option);
+	struct stat st;
+	bool there;
+	int fd;
+
+	if (!path)
+		return;
+	there = !stat(path, &st);
+	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		bad_usage("--%s %s: %s", option, path, strerror(errno));
+	close(fd);
+	if (!there)
+		unlink(path);
+}
+
 static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 {
+	static const char * const written[] = {
+		"output", "trace", "heatmap", "checkpoint",
+	};
+	u32 i;
 	const char *format;
 	int status = args_read(argc, argv, &e->cfg, c->opts, common_opts);
 
@@ -114,6 +166,7 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	if (arg_number("threads") > 256)
 		bad_usage("--threads '%s': not a number up to 256",
 			  arg_text("threads"));
+	needless_refuse(c);
 	e->threads = (u32)arg_number("threads");
 	if (!e->threads)
 		e->threads = e->comm.size > 1 ? 1 :
@@ -130,13 +183,13 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 				    &common_opts[OPT_FAULTS], &e->cfg);
 	e->every = arg_number("every") / 1000000000000ULL;
 	e->stop_at = arg_text("stop-at") ? arg_number("stop-at") : 0;
-	if (e->stop_at && !e->checkpoint)
-		bad_usage("--stop-at needs a --checkpoint");
 	if (e->trace && e->restore)
 		bad_usage("--trace: a restored simulation has no start to trace");
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
 		bad_usage("--trace, --heatmap: one process only");
 	flits_refuse(e, c);
+	for (i = 0; !e->comm.rank && i < sizeof(written) / sizeof(*written); i++)
+		need_writable(written[i]);
 	return c->run(e);
 }
 

@@ -145,26 +145,39 @@ static void print_json(const struct out *o, FILE *to)
 	fprintf(to, "\n]\n");
 }
 
-void out_end(struct out *o)
+FILE *out_open(void)
 {
-	const char *format = arg_text("format");
 	const char *path = arg_text("output");
-	FILE *to = path ? fopen(path, "w") : stdout;
-	unsigned int i;
+	FILE *to = path ? fopen(path, "we") : stdout;
 
 	if (!to)
 		bad_usage("--output %s: %s", path, strerror(errno));
+	return to;
+}
+
+void out_close(FILE *to)
+{
+	const char *path = arg_text("output");
+
+	if (!fflush(to) && (!path || !fclose(to)))
+		return;
+	fprintf(stderr, "angara-sim: %s: %s\n", path ? path : "output", strerror(errno));
+	exit(SIM_FAILED);
+}
+
+void out_end(struct out *o)
+{
+	const char *format = arg_text("format");
+	FILE *to = out_open();
+	unsigned int i;
+
 	if (!strcmp(format, "csv"))
 		print_csv(o, to);
 	else if (!strcmp(format, "json"))
 		print_json(o, to);
 	else
 		print_table(o, to);
-	if (fflush(to) || (path && fclose(to))) {
-		fprintf(stderr, "angara-sim: %s: %s\n", path ? path : "output",
-			strerror(errno));
-		exit(SIM_FAILED);
-	}
+	out_close(to);
 	for (i = 0; i < o->cells; i++)
 		free(o->cell[i]);
 	free(o->cell);

@@ -243,8 +243,7 @@ static int scenario(struct env *e, const struct sim_cfg *given, u64 seed,
 	/* Skip tori with fewer nodes than processes. */
 	if (sim_cfg_nodes(&e->cfg) < e->comm.size)
 		return 0;
-	if (work_begin(e, &s))
-		return -1;
+	work_begin(e, &s);
 	m.msgs = below(&rng, 12);
 	m.bytes = below(&rng, 3000);
 	m.trees = below(&rng, ANG_DEF_TREES + 1);
@@ -278,6 +277,11 @@ static int stress_cmd(struct env *e)
 	const struct sim_cfg given = e->cfg;
 	struct out *o;
 
+	if (!count)
+		bad_usage("--count '%s': no scenario", arg_text("count"));
+	if (first + count < first)
+		bad_usage("--first '%s': scenarios from it on are too many",
+			  arg_text("first"));
 	for (i = first; i < first + count; i++) {
 		struct result r;
 

@@ -173,10 +173,8 @@ int traffic_run(struct env *e, struct traffic *c, struct result *r)
 
 	if (e->cfg.accuracy == SIM_BY_FLITS)
 		e->threads = 1;
-	err = work_begin(e, &s);
+	work_begin(e, &s);
 	e->threads = threads;
-	if (err)
-		return err;
 	sim_set_longest(&s, ang_flits_of(1, c->bytes));
 	c->gap = gaps(traffic_flits(c) * (double)e->cfg.clock / c->load);
 	if (e->cfg.accuracy == SIM_BY_FLITS) {

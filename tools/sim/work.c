@@ -4,52 +4,35 @@
  */
 #include <errno.h>
 #include <time.h>
+#include "args.h"
 #include "work.h"
 
-/** work_begin() - make the fabric */
-int work_begin(struct env *e, struct sim *s)
+/** work_begin() - make the fabric, or exit if options or files are bad */
+void work_begin(struct env *e, struct sim *s)
 {
 	u32 nodes = e->cfg.fabric ? angara_fabric_routers(e->cfg.fabric) :
 				    sim_cfg_nodes(&e->cfg);
 	u32 threads = e->threads;
 	char why[128];
-	int err;
 
-	if (e->runs++ && (e->trace || e->heatmap || e->checkpoint || e->restore)) {
-		fprintf(stderr, "angara-sim: --trace, --heatmap, --checkpoint and --restore need a single simulation: one mode, one fabric, one load\n");
-		return -EINVAL;
-	}
+	if (e->runs++ && (e->trace || e->heatmap || e->checkpoint || e->restore))
+		bad_usage("--trace, --heatmap, --checkpoint and --restore need a single simulation: one mode, one fabric, one load");
 	/* Each partition has at least one node. */
 	while (threads > 1 && threads * e->comm.size > nodes)
 		threads--;
-	if (threads * e->comm.size > nodes) {
-		fprintf(stderr, "angara-sim: %u processes for %u nodes\n",
-			e->comm.size, nodes);
-		return -EINVAL;
-	}
-	err = sim_init(s, &e->cfg, e->comm.rank * threads,
-			e->comm.size * threads, threads,
-			e->trees > ANG_DEF_TREES ? e->trees : ANG_DEF_TREES);
-	if (err)
-		fprintf(stderr, "angara-sim: the fabric is too large for adaptive routing; try --routing deterministic\n");
-	if (!err && e->routes) {
-		err = sim_routes_read(s, e->routes, why, sizeof(why));
-		if (err)
-			fprintf(stderr, "angara-sim: --routes %s\n", why);
-	}
-	if (!err) {
-		err = sim_faults(s, e->faults, why, sizeof(why));
-		if (err)
-			fprintf(stderr, "angara-sim: %s%s\n",
-				e->faults ? "--faults " : "", why);
-	}
-	if (!err && e->trace) {
-		err = sim_trace_start(s, e->watch);
-		if (err)
-			fprintf(stderr, "angara-sim: --watch '%s': not nodes of the fabric, joined by commas\n",
-				e->watch);
-	}
-	return err;
+	if (threads * e->comm.size > nodes)
+		bad_usage("%u processes for %u nodes", e->comm.size, nodes);
+	if (sim_init(s, &e->cfg, e->comm.rank * threads,
+		     e->comm.size * threads, threads,
+		     e->trees > ANG_DEF_TREES ? e->trees : ANG_DEF_TREES))
+		bad_usage("the fabric is too large for adaptive routing; try --routing deterministic");
+	if (e->routes && sim_routes_read(s, e->routes, why, sizeof(why)))
+		bad_usage("--routes %s", why);
+	if (sim_faults(s, e->faults, why, sizeof(why)))
+		bad_usage("%s%s", e->faults ? "--faults " : "", why);
+	if (e->trace && sim_trace_start(s, e->watch))
+		bad_usage("--watch '%s': not nodes of the fabric, joined by commas",
+			  e->watch);
 }
 
 /* Is a node in the block of these sizes that starts at node 0? */

@@ -188,7 +188,7 @@ u32 pattern_target(const struct sim *s, const struct traffic *c, u32 rank,
 u32 pattern_targets(const struct sim *s, u32 pattern, u32 rank, u32 *list);
 
 /* Common functions of workloads. */
-int work_begin(struct env *e, struct sim *s);
+void work_begin(struct env *e, struct sim *s);
 int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread);
 int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
 		  const struct angara_topo *block);

@@ -77,10 +77,9 @@ static int flits_one(struct env *e, struct out *o, struct traffic *c,
 	struct timespec a, b;
 	struct flit_net n;
 	struct sim s;
-	int err = work_begin(e, &s);
+	int err;
 
-	if (err)
-		return err;
+	work_begin(e, &s);
 	err = flit_init(&n, &s, c, rule);
 	if (!err) {
 		clock_gettime(CLOCK_MONOTONIC, &a);
@@ -113,8 +112,8 @@ static void flits_args(const struct env *e)
 	need_torus(e, "flits");
 	if (e->comm.size > 1)
 		bad_usage("flits: one process only");
-	if (e->trace || e->heatmap || e->checkpoint || e->restore || e->routes)
-		bad_usage("flits: no --trace, --heatmap, --checkpoint, --restore, --routes");
+	if (e->trace || e->heatmap || e->checkpoint || e->restore || e->routes || e->faults)
+		bad_usage("flits: no --trace, --heatmap, --checkpoint, --restore, --routes, --faults");
 	if (strcmp(pattern, "uniform") && strcmp(pattern, "transpose") &&
 	    strcmp(pattern, "neighbor") && strcmp(pattern, "reverse"))
 		bad_usage("--pattern '%s': not uniform, transpose, neighbor or reverse",

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Bad input of the simulator: each command with each of its options and values
+# that cannot be right, files that are none, and options that would have no
+# effect.  Each is refused with one line and status 2, in a second.
+
+set -u
+. selftests/tap.sh
+. selftests/sim.sh
+
+# A short run of each command, to which bad options are added.
+declare -A RUN=([coll]='--torus 2x2' [gather]='--torus 2x2' [stripe]='--torus 2x2'
+	[traffic]='--torus 2x2' [curve]='--torus 2x2' [flits]='--torus 2x2'
+	[capacity]='--torus 2x2' [pairs]='--torus 2x2' [spmv]='--to 4 --rows 4096'
+	[heat2d]='--to 4' [replay]='--torus 2x2x2 --file selftests/model/golden.txt'
+	[stress]='--count 1' [params]='')
+
+# Values that are right for no option that takes a number, a list, a word or a
+# file that is read.
+VALUES=('' ' ' , 1,,2 -1 nan inf 1e999 99999999999999999999 1x / /dev/zero /none)
+
+# Prints a command's own options that take a value.
+options()
+{
+	"$SIM" "$1" --help | awk '/^  --config/ { exit } /^  --/ { print substr($1, 3) }' |
+		grep -vxE 'stripe|reverse|moved|exchange|check|origins'
+}
+
+# bad_value COMMAND ARGUMENT...: says what is wrong unless the command refuses the
+# arguments.
+bad_value()
+{
+	local status=0
+
+	# shellcheck disable=SC2086 # options
+	timeout 5 "$SIM" "$1" ${RUN[$1]} "${@:2}" >"$TAP_TMP/out" 2>"$TAP_TMP/err" || status=$?
+	[ $status = 2 ] && [ ! -s "$TAP_TMP/out" ] && [ "$(wc -l <"$TAP_TMP/err")" = 1 ] &&
+		grep -q '^angara-sim: .' "$TAP_TMP/err" && return
+	echo "$*: status $status"
+	head -n 3 "$TAP_TMP/out" "$TAP_TMP/err"
+	return 1
+}
+
+# Each of these options with each bad value.
+# values COMMAND OPTION...
+values()
+{
+	local option value bad=0
+
+	[ $# -gt 1 ] || [ "$1" = params ] || return
+	for option in "${@:2}"; do
+		for value in "${VALUES[@]}"; do
+			bad_value "$1" "--$option=$value" || bad=1
+		done
+	done
+	return $bad
+}
+
+# All parameters, and options of all commands.
+common()
+{
+	local words
+
+	words=$("$SIM" params | sed -nE 's/^# ([a-z-]+) .*\(.*\)$/\1/p')
+	[ "$(wc -w <<<"$words")" -gt 25 ] || return
+	# shellcheck disable=SC2086 # words
+	values coll $words config threads format routes faults restore every stop-at watch
+}
+
+# without TEXT COMMAND ARGUMENT...: the command refuses the arguments with TEXT.
+without()
+{
+	bad_value "${@:2}" && grep -qF -- "$1" "$TAP_TMP/err"
+}
+
+# Files are opened before anything is simulated.
+unwritable()
+{
+	local option path
+
+	for option in output trace heatmap checkpoint; do
+		for path in '' /none/file "$TAP_TMP"; do
+			bad_value coll --torus 128x128 --mode offload "--$option=$path" || return
+		done
+	done
+}
+
+# Output goes to a pipe, which a second opening would end, and to a new file;
+# a file that exists stays as it is until the end.
+written()
+{
+	mkfifo "$TAP_TMP/pipe"
+	cat "$TAP_TMP/pipe" >"$TAP_TMP/piped" &
+	timeout 20 "$SIM" pairs --torus 2 --output "$TAP_TMP/pipe" || return
+	wait $!
+	"$SIM" pairs --torus 2 >"$TAP_TMP/want" && diff "$TAP_TMP/want" "$TAP_TMP/piped" &&
+		"$SIM" params --output "$TAP_TMP/params" >"$TAP_TMP/none" &&
+		[ ! -s "$TAP_TMP/none" ] && diff <("$SIM" params) "$TAP_TMP/params" || return
+	echo kept >"$TAP_TMP/kept"
+	bad_value coll --checkpoint "$TAP_TMP/kept" --trees 17 &&
+		grep -qx kept "$TAP_TMP/kept" || return
+	"$SIM" coll --mode p2p --torus 2 --checkpoint "$TAP_TMP/new" && [ ! -e "$TAP_TMP/new" ]
+}
+
+sim_builds tools/sim
+for command in "${!RUN[@]}"; do
+	# shellcheck disable=SC2046 # words
+	check "bad values of its options: $command" values "$command" $(options "$command")
+done
+check 'bad values of parameters and common options' common
+for command in params capacity; do
+	for option in trace watch heatmap checkpoint restore; do
+		check "$command: no --$option" without 'runs no simulation' "$command" \
+			"--$option" 1
+	done
+done
+check 'params: no --routes' without 'needs none' params --routes /none
+check 'params: no JSON' without '--origins prints a table' params -j
+check 'flits: no --faults' without 'no --trace' flits --faults /none
+check '--watch alone' without 'needs a --trace' coll --watch 0
+check '--stop-at 0' without 'not a time above 0' coll --mode p2p --stop-at 0us \
+	--checkpoint "$TAP_TMP/at"
+check 'no scenarios' without 'no scenario' stress --count 0
+check 'too many scenarios' without 'too many' stress --first 18446744073709551615 --count 2
+check 'no operations: spmv' without 'from 1 to' spmv --nonzeros 0
+check 'no operations: heat2d' without 'from 1 to' heat2d --flop 0
+check 'one node: spmv' without 'power of two from 2' spmv --from 1
+check 'one node: heat2d' without 'power of two from 2' heat2d --from 1 --to 1
+check 'no bytes: gather' without 'nothing to send' gather --algo ring --bytes 0
+check 'a rate beyond all machines' without 'from 0.001 to 1e+12' heat2d --rate 1e300
+check 'loads that are none' without 'not a number above 0' traffic --load 0
+check 'files that cannot be written' unwritable
+check 'files that can be written' written
+plan
