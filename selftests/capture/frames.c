@@ -4,12 +4,18 @@
  * angara-vfio's own code, and prints how a reader must show each frame.
  *
  * frames --lost FILE: the capture of a reader that was too slow.
+ *
+ * frames --records FILE: the capture of the records on standard input.
+ *
+ * frames --read FILE: prints the records of a capture by the simulator's reader,
+ * or its error and status 3.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "ang_types.h"
 #include "trace.h"
+#include "trace_pcapng.h"
 #include "trace_text.h"
 
 static FILE *to;
@@ -73,12 +79,42 @@ static void lost(struct tracer *tracer)
 		put(&rec);
 }
 
+static void records(void)
+{
+	struct trace_rec rec = { 0 };
+	char line[512];
+
+	while (fgets(line, sizeof(line), stdin))
+		if (ang_trace_parse(line, &rec.rec))
+			put(&rec);
+}
+
+static int print(const char *path)
+{
+	struct ang_capture c = { .f = fopen(path, "r") };
+	char start[4], err[128] = "no capture";
+	struct ang_trace r;
+	int ret = -1;
+
+	if (!c.f)
+		return 2;
+	if (fread(start, 1, 4, c.f) == 4 && !memcmp(start, ANG_PCAPNG_START, 4))
+		while ((ret = ang_capture_next(&c, &r, err, sizeof(err))) > 0)
+			ang_trace_print(stdout, &r);
+	if (ret)
+		fprintf(stderr, "block %u: %s\n", c.block, err);
+	fclose(c.f);
+	return ret ? 3 : 0;
+}
+
 int main(int argc, char **argv)
 {
-	bool overflow = argc == 3 && !strcmp(argv[1], "--lost");
+	const char *mode = argc == 3 ? argv[1] : "";
 	u8 block[PCAPNG_MAX_BLOCK];
 	struct tracer *tracer;
 
+	if (!strcmp(mode, "--read"))
+		return print(argv[2]);
 	to = fopen(argv[argc - 1], "w");
 	if (argc < 2 || !to)
 		return 2;
@@ -88,8 +124,10 @@ int main(int argc, char **argv)
 		return 1;
 	fwrite(block, pcapng_header(block), 1, to);
 	fwrite(block, pcapng_interface(block, 3), 1, to);
-	if (overflow)
+	if (!strcmp(mode, "--lost"))
 		lost(tracer);
+	else if (!strcmp(mode, "--records"))
+		records();
 	else
 		all(tracer);
 	traces_remove(&traces, tracer);

@@ -19,10 +19,10 @@ build()
 	variant plain libangara tools &&
 		cc -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -fsanitize=address,undefined \
 			-fno-sanitize-recover -D_GNU_SOURCE -pthread \
-			-Itools/vfio -Itools/sim -Idriver/model -Iuapi \
+			-Itools/vfio -Itools/common -Itools/sim -Idriver/model -Iuapi \
 			-Ilibangara/env -Ilibangara/include -o "$FRAMES" \
 			selftests/capture/frames.c tools/vfio/{trace,pcapng}.c \
-			tools/sim/trace_text.c
+			tools/sim/trace_{text,pcapng}.c
 }
 
 # shark FILE [ARG]...: runs tshark with the dissector; some versions refuse Lua
@@ -94,7 +94,82 @@ lost()
 			"$TAP_TMP/lost.pcapng"
 }
 
+# The simulator's reader gets the records that the server has written.
+read_back()
+{
+	"$FRAMES" "$TAP_TMP/all.pcapng" >"$TAP_TMP/expected" &&
+		"$FRAMES" --read "$TAP_TMP/all.pcapng" >"$TAP_TMP/read" &&
+		diff -u "$TAP_TMP/expected" "$TAP_TMP/read" &&
+		[ "$(wc -l <"$TAP_TMP/read")" -ge 70 ]
+}
+
+# unread TEXT PERL: the reader refuses the capture that PERL makes of a good one.
+unread()
+{
+	local status=0
+
+	perl -0777 -pe "$2" "$TAP_TMP/all.pcapng" >"$TAP_TMP/bad.pcapng"
+	"$FRAMES" --read "$TAP_TMP/bad.pcapng" >/dev/null 2>"$TAP_TMP/err" || status=$?
+	cat "$TAP_TMP/err"
+	[ $status = 3 ] && [ "$(wc -l <"$TAP_TMP/err")" = 1 ] && grep -q "$1" "$TAP_TMP/err"
+}
+
+# Each length of a truncated capture, and a changed byte at each place of the
+# first blocks: the reader ends by itself, under sanitizers.
+damaged()
+{
+	head -c 300 "$TAP_TMP/all.pcapng" >"$TAP_TMP/some.pcapng"
+	perl -e 'my ($program, $file) = @ARGV;
+		open(my $from, "<:raw", $file) or die;
+		read($from, my $all, 1 << 20);
+		for my $at (0 .. length($all) - 1) {
+			for my $by (0, 1, 0xFF) {
+				my $text = $by ? $all : substr($all, 0, $at);
+				substr($text, $at, 1) ^= chr($by) if $by;
+				open(my $to, ">:raw", "$file.bad") or die;
+				print $to $text;
+				close($to);
+				my $status = system("$program --read $file.bad >$file.out 2>$file.err");
+				next if $status == 0 || $status == 3 << 8;
+				system("cat $file.err");
+				die "byte $at, $by: status $status\n";
+			}
+		}' "$FRAMES" "$TAP_TMP/some.pcapng"
+}
+
+# A replay of a capture gives the events of a replay of the same trace as text.
+replayed()
+{
+	local options=(--torus 2x2x2 --acks yes --gap 0s --format csv)
+
+	sed '/row of node 3/,$d' selftests/model/golden.txt | grep -v '^#' >"$TAP_TMP/text"
+	"$FRAMES" --records "$TAP_TMP/golden.pcapng" <"$TAP_TMP/text" &&
+		"$BIN/angara-sim" replay --file "$TAP_TMP/text" "${options[@]}" \
+			--trace "$TAP_TMP/of-text" >"$TAP_TMP/want" &&
+		"$BIN/angara-sim" replay --file "$TAP_TMP/golden.pcapng" "${options[@]}" \
+			--trace "$TAP_TMP/of-capture" >"$TAP_TMP/got" &&
+		diff "$TAP_TMP/want" "$TAP_TMP/got" &&
+		cmp "$TAP_TMP/of-text" "$TAP_TMP/of-capture" &&
+		[ "$(wc -l <"$TAP_TMP/of-text")" -gt 400 ]
+}
+
+# A capture of a reader that was too slow.
+lost_refused()
+{
+	"$FRAMES" --lost "$TAP_TMP/all.pcapng" && unread 'too slow' ''
+}
+
 check 'the programs build' build
+check 'the simulator reads what the server writes' read_back
+check 'a capture that is cut' unread 'block 114: the file ends' 's/.\z//s'
+check 'a capture of a big-endian machine' unread 'block 1: not a section in little' \
+	's/\x4D\x3C\x2B\x1A/\x1A\x2B\x3C\x4D/'
+check 'a capture of Ethernet' unread 'block 2: an interface of another' 's/\x93\0\0\0/\x01\0\0\0/'
+check 'frames of another version are refused' unread 'another version' \
+	's/(\x28\0\0\0\x28\0\0\0)\x01/$1\x07/'
+check 'damaged captures' damaged
+check 'a replay of a capture' replayed
+check 'a capture that misses packets' lost_refused
 if ! command -v tshark >/dev/null; then
 	skip 'captures as Wireshark shows them' 'tshark is not installed'
 else

@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "lines.h"
 #include "replay.h"
+#include "trace_pcapng.h"
 #include "trace_text.h"
 
 /* Upper bound of a trace's times, in ps: sums stay below 2^64. */
@@ -25,33 +26,62 @@ static bool is_blank(const char *line)
 	return line[0] == '#' || !line[strspn(line, " \t\r\n")];
 }
 
+static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
+		    const char *path, u32 routers)
+{
+	if (r->node >= routers)
+		bad_usage("--file %s: node %u is not in the fabric; give its --torus or --fabric",
+			  path, r->node);
+	if (w->n == w->room) {
+		w->room = w->room ? 2 * w->room : 1024;
+		w->rec = realloc(w->rec, w->room * sizeof(*w->rec));
+		w->chapter = realloc(w->chapter, w->room * sizeof(u32));
+		if (!w->rec || !w->chapter)
+			exit(SIM_FAILED);
+	}
+	w->rec[w->n] = *r;
+	w->chapter[w->n++] = chapter;
+}
+
+/* A capture, from behind its first bytes on: one chapter. */
+static void read_capture(struct replay *w, struct sim_lines *l, u32 routers)
+{
+	struct ang_capture c = { .f = l->f };
+	struct ang_trace r;
+	char err[128];
+	int ret;
+
+	while ((ret = ang_capture_next(&c, &r, err, sizeof(err))) > 0)
+		rec_add(w, &r, 0, l->path, routers);
+	if (ret)
+		bad_usage("--file %s: block %u: %s", l->path, c.block, err);
+	sim_lines_close(l);
+}
+
 static void read_trace(struct replay *w, const char *path, u32 routers)
 {
-	u32 size = 0, chapter = 0, bad = 0, first = 0;
+	u32 chapter = 0, bad = 0, first = 0;
+	bool maybe_capture = false;
 	struct sim_lines l;
+	struct ang_trace r;
 	char err[512];
 	int ret;
 
 	if (sim_lines_open(&l, path, err, sizeof(err)))
 		bad_usage("--file %s", err);
 	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
+		/* A capture begins with the ends of two lines. */
+		if (l.number == 2 && maybe_capture &&
+		    !strcmp(l.text, &ANG_PCAPNG_START[1])) {
+			read_capture(w, &l, routers);
+			return;
+		}
+		maybe_capture = l.text[0] == ANG_PCAPNG_START[0];
 		chapter += l.text[0] == '#';
-		if (w->n == size) {
-			size = size ? 2 * size : 1024;
-			w->rec = realloc(w->rec, size * sizeof(*w->rec));
-			w->chapter = realloc(w->chapter, size * sizeof(u32));
-			if (!w->rec || !w->chapter)
-				exit(SIM_FAILED);
-		}
-		if (!ang_trace_parse(l.text, &w->rec[w->n])) {
-			if (!is_blank(l.text) && !bad++)
-				first = l.number;
-			continue;
-		}
-		if (w->rec[w->n].node >= routers)
-			bad_usage("--file %s: node %u is not in the fabric; give its --torus or --fabric",
-				  path, w->rec[w->n].node);
-		w->chapter[w->n++] = chapter;
+		if (ang_trace_parse(l.text, &r))
+			rec_add(w, &r, chapter, path, routers);
+		else if (!is_blank(l.text) && !bad++)
+			first = l.number;
 	}
 	if (ret)
 		bad_usage("--file %s", err);
@@ -290,7 +320,7 @@ static const struct sim_work work = {
 
 static const struct sim_opt opts[] = {
 	{ "file", SIM_T_FILE, NULL,
-	  "trace: lines of the angara_packet tracepoint, or of the model's golden trace" },
+	  "trace: lines of the angara_packet tracepoint or of the model's golden trace, or a capture (pcapng)" },
 	{ "gap", SIM_T_TIME, "50us", "time between chapters, which begin with '#'" },
 	{ NULL },
 };

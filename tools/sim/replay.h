@@ -29,6 +29,7 @@ struct act {
  * @rec: records
  * @chapter: chapter of each record
  * @n: number of records
+ * @room: records that fit
  * @act: injections, by node
  * @acts: their number
  * @first: first injection of each node
@@ -45,6 +46,7 @@ struct replay {
 	struct ang_trace *rec;
 	u32 *chapter;
 	u32 n;
+	u32 room;
 	struct act *act;
 	u32 acts;
 	u32 *first;

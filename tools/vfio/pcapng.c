@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Capture files: pcapng (IETF draft-ietf-opsawg-pcapng), link type USER0.
- *
- * An interface is a node; times are in nanoseconds.  A packet of the fabric is
- * recorded as a frame of FRAME_BYTES bytes, little endian, see struct frame and
- * Documentation/trace.rst.
+ * Capture files: blocks of tools/common/pcapng.h.  Times are in nanoseconds.
  */
 #include <stdio.h>
 
+#include "pcapng.h"
 #include "trace.h"
-
-#define BLOCK_SECTION	0x0A0D0D0AU
-#define BLOCK_INTERFACE	1U
-#define BLOCK_PACKET	6U
-#define BYTE_ORDER_MAGIC	0x1A2B3C4DU
-#define LINKTYPE_USER0	147U
-
-#define OPT_END		0U
-#define OPT_IF_NAME	2U
-#define OPT_IF_TSRESOL	9U
-#define OPT_DROPCOUNT	4U
-
-#define FRAME_VERSION	1U
-#define FRAME_BYTES	40U
-
-struct frame {
-	u8 version;
-	u8 event;	/* ANG_TR_* */
-	u8 type;	/* ANG_PKT_* */
-	u8 port;	/* port of a SEND, otherwise 255 */
-	u8 vc;
-	u8 tree;
-	u8 status;
-	u8 reserved;
-	__le16 npkts;
-	__le16 reserved1;
-	__le32 node;
-	__le32 src;
-	__le32 len;
-	__le32 seq;
-	__le32 reserved2;
-	__le64 cycle;
-};
-
-static_assert(sizeof(struct frame) == FRAME_BYTES, "no padding");
 
 /* A block during construction; its length is at both ends. */
 struct block {
@@ -105,9 +67,9 @@ static u32 end(struct block *b)
  */
 u32 pcapng_header(void *buf)
 {
-	struct block b = begin(buf, BLOCK_SECTION);
+	struct block b = begin(buf, PCAPNG_SECTION);
 
-	put32(&b, BYTE_ORDER_MAGIC);
+	put32(&b, PCAPNG_BYTE_ORDER);
 	put16(&b, 1, 0);
 	/* The length of the section: unknown. */
 	put32(&b, 0xFFFFFFFF);
@@ -118,16 +80,16 @@ u32 pcapng_header(void *buf)
 /** pcapng_interface() - make the block of a node; readers number these blocks in order */
 u32 pcapng_interface(void *buf, u32 node)
 {
-	struct block b = begin(buf, BLOCK_INTERFACE);
+	struct block b = begin(buf, PCAPNG_INTERFACE);
 	u8 nanoseconds = 9;
 	char name[32];
 
-	put16(&b, LINKTYPE_USER0, 0);
+	put16(&b, PCAPNG_LINKTYPE, 0);
 	put32(&b, 0);
-	put_option(&b, OPT_IF_NAME, name,
+	put_option(&b, PCAPNG_OPT_IF_NAME, name,
 		   (u32)snprintf(name, sizeof(name), "node%u", node));
-	put_option(&b, OPT_IF_TSRESOL, &nanoseconds, sizeof(nanoseconds));
-	put16(&b, OPT_END, 0);
+	put_option(&b, PCAPNG_OPT_IF_TSRESOL, &nanoseconds, sizeof(nanoseconds));
+	put16(&b, PCAPNG_OPT_END, 0);
 	return end(&b);
 }
 
@@ -135,9 +97,9 @@ u32 pcapng_interface(void *buf, u32 node)
 u32 pcapng_packet(void *buf, u32 interface, const struct trace_rec *rec)
 {
 	const struct ang_trace *r = &rec->rec;
-	struct block b = begin(buf, BLOCK_PACKET);
-	struct frame frame = {
-		.version = FRAME_VERSION, .event = r->event, .type = r->type,
+	struct block b = begin(buf, PCAPNG_PACKET);
+	struct pcapng_frame frame = {
+		.version = PCAPNG_FRAME_VERSION, .event = r->event, .type = r->type,
 		.port = r->port, .vc = r->vc, .tree = r->tree,
 		.status = r->status,
 		.npkts = cpu_to_le16(r->npkts), .node = cpu_to_le32(r->node),
@@ -153,8 +115,8 @@ u32 pcapng_packet(void *buf, u32 interface, const struct trace_rec *rec)
 	put32(&b, sizeof(frame));
 	put(&b, &frame, sizeof(frame));
 	if (rec->lost) {
-		put_option(&b, OPT_DROPCOUNT, &lost, sizeof(lost));
-		put16(&b, OPT_END, 0);
+		put_option(&b, PCAPNG_OPT_DROPCOUNT, &lost, sizeof(lost));
+		put16(&b, PCAPNG_OPT_END, 0);
 	}
 	return end(&b);
 }
