@@ -113,7 +113,7 @@ static void coll_row(struct env *e, struct out *o, const struct coll *c,
 	out_cell(o, "%.3f", (double)r->time * 1e-6);
 	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
-	out_cell(o, "%.3f", r->wall);
+	out_cell(o, "%.3f", r->spent.wall);
 	out_cell(o, "%.3f", r->balance);
 }
 
@@ -238,15 +238,21 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%.2f", (double)r->acc.hops / (double)r->acc.ejected);
 	out_cell(o, "%llu", (unsigned long long)r->acc.ejected);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
-	out_cell(o, "%.3f", r->wall);
+	out_cell(o, "%.3f", r->spent.wall);
+	out_cell(o, "%.3f", r->spent.cpu);
 	out_cell(o, "%.2f", (double)r->nodes * (double)r->time /
-			    (double)e->cfg.clock / r->wall * 1e-6);
+			    (double)e->cfg.clock / r->spent.cpu * 1e-6);
 	/* @hops includes acknowledgements of one flit, so flit-hops are unknown. */
 	if (e->cfg.acks)
 		out_cell(o, "-");
 	else
 		out_cell(o, "%.2f", (double)r->acc.hops * traffic_flits(c) /
-				    r->wall * 1e-6);
+				    r->spent.cpu * 1e-6);
+	/* The packet engine does not visit routers tick by tick. */
+	if (r->busy > 0)
+		out_cell(o, "%.1f", 100 * r->busy);
+	else
+		out_cell(o, "-");
 }
 
 void need_pattern(const struct env *e, const char *pattern)
@@ -307,7 +313,7 @@ static int traffic_cmd(struct env *e)
 	c.stop = c.end;
 	if (c.end == c.warmup)
 		bad_usage("--time '%s': nothing is measured", arg_text("time"));
-	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,Mcycles/s,Mflit-hops/s");
+	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,processor s,Mcycles/s,Mflit-hops/s,busy routers %");
 	while ((item = arg_list(&rest))) {
 		struct result r;
 

@@ -51,7 +51,7 @@ static void row(struct env *e, struct out *o, const char *algo,
 	out_cell(o, "%llu", (unsigned long long)r->acc.sent);
 	out_cell(o, "%llu", (unsigned long long)r->acc.bytes);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
-	out_cell(o, "%.3f", r->wall);
+	out_cell(o, "%.3f", r->spent.wall);
 }
 
 static u32 op_of(void)

@@ -138,7 +138,7 @@ static struct point *point_run(struct curve *v, double load)
 		p->hops += (double)r.acc.hops /
 			   (double)sim_max(r.acc.ejected, 1) / v->seeds;
 		p->packets += (double)r.acc.lat_n;
-		p->wall += r.wall;
+		p->wall += r.spent.wall;
 	}
 	p->accepted = mean_of(accepted, v->seeds);
 	p->delay = mean_of(delay, v->seeds);

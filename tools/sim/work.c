@@ -3,6 +3,7 @@
  * Common parts of workloads: fabric, trees, run, end.
  */
 #include <errno.h>
+#include <math.h>
 #include <time.h>
 #include "args.h"
 #include "work.h"
@@ -216,6 +217,32 @@ static bool trees_up(const struct env *e, const struct sim *s)
 	return true;
 }
 
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/** work_now() - this moment, in times since unspecified starts */
+struct span work_now(void)
+{
+	return (struct span){
+		seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID),
+	};
+}
+
+/** work_since() - what this and all other processes have taken; all have to call it */
+struct span work_since(const struct span *start)
+{
+	struct span now = work_now();
+	u64 ns = (u64)llround((now.cpu - start->cpu) * 1e9);
+
+	sim_comm_sum(&ns, 1);
+	return (struct span){ now.wall - start->wall, (double)ns * 1e-9 };
+}
+
 /**
  * work_end() - run, and check that all packets have arrived
  * @e: environment
@@ -227,7 +254,7 @@ static bool trees_up(const struct env *e, const struct sim *s)
  */
 int work_end(struct env *e, struct sim *s, struct result *r)
 {
-	struct timespec a, b;
+	struct span start;
 	int err;
 
 	if (!trees_up(e, s)) {
@@ -235,9 +262,8 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 		return -EIO;
 	}
 	restore(e, s);
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	start = work_now();
 	sim_run(s);
-	clock_gettime(CLOCK_MONOTONIC, &b);
 	if (s->stopped) {
 		if (!e->comm.rank)
 			fprintf(stderr, "angara-sim: stopped; --restore %s continues\n",
@@ -247,8 +273,7 @@ int work_end(struct env *e, struct sim *s, struct result *r)
 		exit(0);
 	}
 	memset(r, 0, sizeof(*r));
-	r->wall = (double)(b.tv_sec - a.tv_sec) +
-		  (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+	r->spent = work_since(&start);
 	totals(s, &r->acc, &r->lost, &r->balance);
 	r->time = r->acc.last;
 	r->nodes = s->topo.nodes;

@@ -47,9 +47,21 @@ struct coll {
 };
 
 /**
+ * struct span - what a simulation takes, or a moment
+ * @wall: seconds of wall clock
+ * @cpu: seconds of processors, of all threads and processes
+ */
+struct span {
+	double wall;
+	double cpu;
+};
+
+/**
  * struct result - result of a run
  * @time: from the start until the last host has its data
- * @wall: seconds that the simulation took
+ * @spent: what the simulation took
+ * @busy: flit engine: share of routers that had flits, mean over ticks; 0: not
+ *	counted
  * @acc: counts of all partitions
  * @lost: packets that never arrived, if the run deadlocked
  * @balance: mean events of a partition over events of the busiest: the greatest
@@ -59,7 +71,8 @@ struct coll {
  */
 struct result {
 	u64 time;
-	double wall;
+	struct span spent;
+	double busy;
 	struct sim_acc acc;
 	u64 lost;
 	double balance;
@@ -195,5 +208,7 @@ int work_trees_on(struct sim *s, u32 trees, u32 first_root, bool spread,
 int work_trees_planned(struct sim *s, u32 trees, const struct angara_plan *plan);
 u32 work_local(const struct sim *s);
 int work_end(struct env *e, struct sim *s, struct result *r);
+struct span work_now(void);
+struct span work_since(const struct span *start);
 
 #endif /* ANG_SIM_WORK_H */

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <time.h>
 #include "cmd.h"
 #include "flit.h"
 
@@ -42,13 +41,8 @@ static u32 need_range(const char *name, u64 least, u64 most)
 	return (u32)value;
 }
 
-static double seconds(const struct timespec *a, const struct timespec *b)
-{
-	return (double)(b->tv_sec - a->tv_sec) +
-	       (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
-}
-
-static void flits_row(struct out *o, const struct flit_net *n, double wall)
+static void flits_row(struct out *o, const struct flit_net *n,
+		      const struct span *spent)
 {
 	const struct sim_acc *a = n->acc;
 	double cycles = (double)(n->c->end - n->c->warmup) / (double)n->rule.tick;
@@ -65,16 +59,17 @@ static void flits_row(struct out *o, const struct flit_net *n, double wall)
 	out_cell(o, "%s", latency > LATENCY_MOST || accepted < 0.95 * n->c->load ?
 			  "yes" : "no");
 	out_cell(o, "%llu", (unsigned long long)n->now);
-	out_cell(o, "%.3f", wall);
-	out_cell(o, "%.2f", (double)n->now * n->routers / wall * 1e-6);
-	out_cell(o, "%.2f", (double)n->count.worked / wall * 1e-6);
-	out_cell(o, "%.2f", (double)n->count.crossed / wall * 1e-6);
+	out_cell(o, "%.3f", spent->wall);
+	out_cell(o, "%.3f", spent->cpu);
+	out_cell(o, "%.2f", (double)n->now * n->routers / spent->cpu * 1e-6);
+	out_cell(o, "%.2f", (double)n->count.worked / spent->cpu * 1e-6);
+	out_cell(o, "%.2f", (double)n->count.crossed / spent->cpu * 1e-6);
 }
 
 static int flits_one(struct env *e, struct out *o, struct traffic *c,
 		     const struct flit_rule *rule)
 {
-	struct timespec a, b;
+	struct span start, spent;
 	struct flit_net n;
 	struct sim s;
 	int err;
@@ -82,9 +77,9 @@ static int flits_one(struct env *e, struct out *o, struct traffic *c,
 	work_begin(e, &s);
 	err = flit_init(&n, &s, c, rule);
 	if (!err) {
-		clock_gettime(CLOCK_MONOTONIC, &a);
+		start = work_now();
 		flit_run(&n, arg_text("check"));
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		spent = work_since(&start);
 		if (!n.wrong && n.acc->posted != n.acc->fetched)
 			n.wrong = "packets are lost or doubled";
 		if (n.wrong) {
@@ -96,7 +91,7 @@ static int flits_one(struct env *e, struct out *o, struct traffic *c,
 				c->load, arg_text("cycles"));
 			err = -ENODATA;
 		} else {
-			flits_row(o, &n, seconds(&a, &b));
+			flits_row(o, &n, &spent);
 		}
 	}
 	flit_free(&n);
@@ -146,7 +141,7 @@ static int flits_cmd(struct env *e)
 	c.stop = c.end;
 	e->threads = 1;
 	e->cfg.routing = SIM_DETERMINISTIC;
-	o = out_new("flits", "load,accepted,latency,in the network,routers,packets,saturated,cycles,seconds,Mrouter-cycles/s,Mbusy/s,Mflit-hops/s");
+	o = out_new("flits", "load,accepted,latency,in the network,routers,packets,saturated,cycles,seconds,processor s,Mrouter-cycles/s,Mbusy/s,Mflit-hops/s");
 	while ((item = arg_list(&rest))) {
 		c.load = need_load(item);
 		if (c.load > 1 || c.load < LOAD_LEAST)

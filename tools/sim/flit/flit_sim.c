@@ -7,7 +7,6 @@
  * it.
  */
 #include <errno.h>
-#include <time.h>
 #include "flit.h"
 
 static struct flit_rule rule_of(const struct sim *s, const struct traffic *c)
@@ -41,19 +40,18 @@ int flit_traffic(struct env *e, struct sim *s, const struct traffic *c,
 		 struct result *r)
 {
 	struct flit_rule rule = rule_of(s, c);
-	struct timespec a, b;
 	struct flit_net n;
+	struct span start;
 	int err;
 
 	memset(r, 0, sizeof(*r));
 	err = flit_init(&n, s, c, &rule);
 	if (err)
 		goto out;
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	start = work_now();
 	flit_run(&n, false);
-	clock_gettime(CLOCK_MONOTONIC, &b);
-	r->wall = (double)(b.tv_sec - a.tv_sec) +
-		  (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+	r->spent = work_since(&start);
+	r->busy = (double)n.count.worked / (double)n.now / n.routers;
 	n.acc->events = n.count.switched;
 	r->acc = *n.acc;
 	r->time = r->acc.last;
