@@ -183,6 +183,42 @@ shmem_spoilt()
 	[ "$status" = 1 ] && grep -q "^shmem-bench: PE 1: wrong result: $1" "$TAP_TMP/said"
 }
 
+# ofi-rate over the provider, on the two adapters of a fabric
+ofi_rate()
+{
+	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x1,name=rate-$$ \
+		timeout 120 "$TAP_TMP/ofi-rate" -d angara0,angara1 angara "$@"
+}
+
+# ofi_csv OPERATION WINDOW BATCH: the output has a row for each size, with the
+# fields of angara-bench; each message of a pingpong counts
+ofi_csv()
+{
+	ofi_rate "$1" "$2" 10 4 8 65536 >"$TAP_TMP/csv" || return
+	cat "$TAP_TMP/csv"
+	awk -F, -v op="$1" -v window="$2" -v batch="$3" '
+		!(NF == 14 && $1 == op && $2 == (window > 1 ? "bw" : "lat") &&
+			$3 == 2 && $4 == (NR == 1 ? 8 : 65536) && $5 == window &&
+			$6 == 10 && $7 == batch && $8 > 0 && $8 <= $9 &&
+			$9 <= $10 && $10 <= $14 && $8 <= $13 && $13 <= $14 &&
+			$11 * $9 > window * 0.99e6 && $11 * $9 < window * 1.01e6) {
+			bad = 1
+		}
+		END { exit bad || NR != 2 }' "$TAP_TMP/csv"
+}
+
+ofi_spoilt()
+{
+	LD_PRELOAD=$TAP_TMP/spoil-ofi.so ofi_rate "$1" "$2" 5 1 4096 \
+		>"$TAP_TMP/said" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/said"
+	[ "$status" = 1 ] &&
+		grep -q "wrong result: $1 of 4096 bytes, byte 4095" \
+			"$TAP_TMP/said"
+}
+
 # results FABRIC LINE...: prints a file of results.
 results()
 {
@@ -308,6 +344,29 @@ done
 check 'OpenSHMEM: barrier' shmem_csv barrier 0
 check 'shmem-bench: no number' says "'8x': not a number" 2 "$TAP_TMP/shmem-bench" put 5 1 8x
 check 'shmem-bench: no operation' says 'usage: shmem-bench' 2 "$TAP_TMP/shmem-bench" get 5 1 8
+if pkg-config --exists libfabric; then
+	check 'the provider builds' variant plain libangara/ofi
+	check 'ofi-rate builds' compile -o "$TAP_TMP/ofi-rate" tools/bench/ofi-rate.c \
+		tools/bench/stats.c -lfabric
+	check 'what spoils its memory builds' compile -shared -fPIC \
+		-o "$TAP_TMP/spoil-ofi.so" selftests/bench/spoil-ofi.c
+	for op in 'pingpong 1 8' 'message 16 4' 'write 1 4' 'write 16 4'; do
+		# shellcheck disable=SC2086 # these are words
+		check "libfabric: ${op% *}" ofi_csv $op
+	done
+	for op in 'pingpong 1' 'message 16' 'write 16'; do
+		# shellcheck disable=SC2086
+		check "a wrong result is found: libfabric, $op" ofi_spoilt $op
+	done
+	check 'ofi-rate: a window of a pingpong' says "not a number from 1 to 1" 2 \
+		"$TAP_TMP/ofi-rate" tcp pingpong 2 5 1 8
+	check 'ofi-rate: no operation' says "unknown operation 'get'" 2 \
+		"$TAP_TMP/ofi-rate" tcp get 1 5 1 8
+	check 'ofi-rate: no provider' says 'nosuch: No data available' 1 \
+		"$TAP_TMP/ofi-rate" nosuch write 1 5 1 8
+else
+	skip 'operations of libfabric' 'install libfabric-dev'
+fi
 check 'the test of figures builds' compile -o "$TAP_TMP/stats" \
 	selftests/bench/stats.c tools/bench/stats.c
 check 'figures from stamps' "$TAP_TMP/stats"
