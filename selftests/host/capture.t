@@ -165,6 +165,7 @@ check 'a capture that is cut' unread 'block 114: the file ends' 's/.\z//s'
 check 'a capture of a big-endian machine' unread 'block 1: not a section in little' \
 	's/\x4D\x3C\x2B\x1A/\x1A\x2B\x3C\x4D/'
 check 'a capture of Ethernet' unread 'block 2: an interface of another' 's/\x93\0\0\0/\x01\0\0\0/'
+# shellcheck disable=SC2016 # a program in Perl
 check 'frames of another version are refused' unread 'another version' \
 	's/(\x28\0\0\0\x28\0\0\0)\x01/$1\x07/'
 check 'damaged captures' damaged

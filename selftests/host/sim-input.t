@@ -18,6 +18,7 @@ declare -A RUN=([coll]='--torus 2x2' [gather]='--torus 2x2' [stripe]='--torus 2x
 
 # Values that are right for no option that takes a number, a list, a word or a
 # file that is read.
+# shellcheck disable=SC2054 # commas are values
 VALUES=('' ' ' , 1,,2 -1 nan inf 1e999 99999999999999999999 1x / /dev/zero /none)
 
 # Prints a command's own options that take a value.

@@ -139,6 +139,24 @@ sub spmv
 		100 * ($run->cell($_[0], 'gain', nodes => $nodes) - 1) });
 }
 
+# Band of the steps down of an application's gain over numbers of nodes.
+sub trend
+{
+	my ($run, $name) = @_;
+
+	return band($run, $name, sub {
+		my (%last, $steps);
+
+		for (sort { $a->{nodes} <=> $b->{nodes} } @{$run->answer($_[0])->{rows}}) {
+			my $before = \$last{$_->{cells} // ''};
+
+			$steps += defined $$before && $_->{gain} < $$before;
+			$$before = $_->{gain};
+		}
+		return $steps // 0;
+	});
+}
+
 # Numbers of nodes of SpMV's band.
 sub spmv_nodes
 {

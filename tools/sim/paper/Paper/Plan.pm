@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The simulations of the report. A job has an id, arguments of angara-sim, a
-# cost (roughly its seconds, for the time left), files that it writes, and the
-# number of its runs: the fastest counts.
+# cost (roughly its seconds, for the time left), files that it writes, the number
+# of its runs, of which the fastest counts, and whether its time counts.
 
 package Paper::Plan;
 
@@ -189,9 +189,9 @@ sub figure7
 
 	for my $op (qw(bcast allreduce)) {
 		push @jobs, job("figure7-$op-3d", "coll --op $op --sizes " .
-				join(',', @T3), cost => 2);
+				join(',', @T3), cost => 2, speed => 1);
 		push @jobs, job("figure7-$op-4d", "coll --op $op --sizes " .
-				join(',', @T4), cost => 2);
+				join(',', @T4), cost => 2, speed => 1);
 	}
 	return @jobs;
 }
@@ -320,32 +320,6 @@ sub latency
 	return @jobs;
 }
 
-sub speed
-{
-	my ($quick) = @_;
-	my @jobs = (
-		job('speed-bcast', 'coll --mode offload --torus 16x16x32',
-		    repeat => 3),
-		job('speed-cycles', 'traffic --torus 8x8x8 --load 0.05 ' .
-		    '--time 100us', repeat => 3, cost => 3),
-		(map { job("speed-$_", 'traffic --torus 8x8x8 --threads 1 ' .
-			   "--routing deterministic --accuracy $_ " .
-			   '--load 0.05,0.2,0.4', cost => 4) } qw(packet flit)),
-		job('speed-textbook', 'flits --torus 8x8x8 --flits 1 ' .
-		    '--load 0.05,0.2', cost => 4),
-	);
-
-	return @jobs if $quick;
-	return (@jobs,
-		job('speed-allreduce',
-		    'coll --op allreduce --mode p2p --torus 32x32x32',
-		    repeat => 3, cost => 4),
-		job('memory-million',
-		    'coll --mode offload --torus 128x128x64', cost => 30),
-		job('memory-reduce', 'coll --op allreduce --mode offload ' .
-		    '--torus 100x100x100', cost => 30));
-}
-
 sub next_generation
 {
 	my ($quick) = @_;
@@ -414,7 +388,7 @@ sub all
 
 	return (fits(), figure6(), figure7(), figure9($quick), figure10($quick),
 		choices($quick), heatmaps(),
-		latency($quick), speed($quick), next_generation($quick));
+		latency($quick), next_generation($quick));
 }
 
 1;

@@ -7,11 +7,11 @@ package Paper::Report;
 
 use strict;
 use warnings;
-use List::Util qw(sum max);
+use List::Util qw(max);
 use Paper::Band;
 use Paper::Next;
 use Paper::Plan;
-use Paper::Scaling;
+use Paper::Speed;
 
 # Published numbers by name; quoted commas occur only in the last column.
 sub reference
@@ -145,18 +145,25 @@ sub promised
 			if $rows[-1]{nodes} == 32768;
 		$value{'trend-heat'} += drops(map { $_->{gain} } @rows);
 	}
-	for my $name (qw(bcast allreduce)) {
-		$value{"speed-$name"} = $run->answer("speed-$name")->{wall}
-			if $run->has("speed-$name");
-	}
-	$value{'speed-figure7'} = sum(map { $run->answer($_)->{wall} }
-				      map { $_->{id} } Paper::Plan::figure7());
-	$value{'speed-spmv'} = $run->answer('figure9-2048')->{wall}
-		if $run->has('figure9-2048');
-	$value{'speed-cycles'} = $run->cell('speed-cycles', 'Mcycles/s');
+	$value{'speed-cycles'} = $run->cell('speed-textbook', 'Mrouter-cycles/s',
+					    load => '0.05');
 	$value{'memory-million'} = $run->answer('memory-million')->{kib} / 2**20
 		if $run->has('memory-million');
 	return \%value;
+}
+
+# A promised speed that others may have slowed down is not judged.
+sub verdict
+{
+	my ($self, $name, $value) = @_;
+	my $ref = $self->{ref}{$name};
+	my ($seconds, $slowed) = Paper::Speed::promised($self->{run}, $name);
+
+	$value //= $seconds;
+	return ($ref->{value}, '', '', 'not run') if !defined $value;
+	return ($ref->{value}, number($value), '', 'not judged: the machine was not idle')
+		if $slowed && !judge($ref, $value)->{ok};
+	return $self->compare($name, $value);
 }
 
 sub promises
@@ -170,9 +177,8 @@ sub promises
 		my $name = $ref->{name};
 		my $what = $ref->{text} . ($ref->{unit} && ", $ref->{unit}");
 
-		push @rows, [$what, allowed($ref), defined $value->{$name} ?
-			     $self->compare($name, $value->{$name}) :
-			     ($ref->{value}, '', '', 'not run'),
+		push @rows, [$what, allowed($ref),
+			     $self->verdict($name, $value->{$name}),
 			     $ref->{use}, $self->band_of($name)];
 	}
 	return table(['What', 'Margin', 'Published or promised', 'Here',
@@ -199,6 +205,9 @@ sub band_of
 
 		@band = Paper::Band::spmv($run, $most);
 		return sprintf('%.0f to %.0f on %d nodes', @band, $most);
+	} elsif ($name =~ /^trend-(spmv|heat)$/) {
+		return sprintf('%d to %d steps down',
+			       Paper::Band::trend($run, $1 eq 'heat' ? 'heat2d' : $1));
 	}
 	return @band ? join(' to ', map { number($_) } @band) : '';
 }
@@ -534,79 +543,6 @@ sub links
 	return $text;
 }
 
-sub speed
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-	my @rows;
-
-	for (['speed-bcast', 'broadcast, 16x16x32'],
-	     ['speed-allreduce', 'allreduce by messages, 32x32x32'],
-	     ['figure9-2048', 'SpMV, 2 560 000 rows, 4x8x8x8, both ways'],
-	     ['speed-cycles', 'uniform traffic at 0.05, 8x8x8'],
-	     ['memory-million', 'broadcast, 128x128x64 (1 048 576 nodes)'],
-	     ['memory-reduce', 'allreduce, 100x100x100 (a million nodes)']) {
-		my ($id, $what) = @$_;
-		my $a = $run->has($id) && $run->answer($id);
-
-		push @rows, $a ? [$what, sprintf('%.2f', $a->{wall}),
-				  sprintf('%.2f', $a->{cpu}),
-				  sprintf('%.0f', $a->{kib} / 1024),
-				  per_node($a)] :
-				 [$what, 'not run', '', '', ''];
-	}
-	return table(['Simulation', 'Seconds', 'of processors', 'Memory, MiB',
-		      'Bytes per node'], @rows) . Paper::Scaling::text($run) .
-	       $self->equal_work;
-}
-
-# Memory of a simulation of many nodes, per node.
-sub per_node
-{
-	my ($answer) = @_;
-	my $nodes = $answer->{rows}[0]{nodes} // 0;
-
-	return $nodes < 10000 ? '' :
-	       sprintf('%.0f', $answer->{kib} * 1024 / $nodes);
-}
-
-# Both engines with the same traffic, and textbook routers beside another
-# simulator.
-sub equal_work
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-	my (@rows, @ratios);
-
-	for my $load ('0.05', '0.2', '0.4') {
-		push @rows, [$load, map {
-			my $id = "speed-$_";
-
-			map { $run->cell($id, $_, load => $load) }
-				'Mcycles/s', 'Mflit-hops/s'
-		} qw(packet flit)];
-	}
-	# Millions per second of BookSim 2, on one core: at 0.05, and a third at 0.2.
-	for (['0.05', 0.6, 0.9], ['0.2', 0.2, 0.3]) {
-		my ($load, $least, $most) = @$_;
-		my $rate = $run->cell('speed-textbook', 'Mrouter-cycles/s',
-				      load => $load);
-
-		push @ratios, sprintf('%.1f million at %s, %.0f to %.0f times ' .
-				      'as many', $rate, $load, $rate / $most,
-				      $rate / $least);
-	}
-	return "\nUniform traffic on 8x8x8, dimension order, packets of 17 " .
-		"flits, one thread: millions of router-cycles, and of links " .
-		"crossed by flits, per second. Idle routers count as " .
-		"router-cycles, and cost nothing.\n\n" .
-		table(['Load', 'packets: router-cycles', 'flit-hops',
-		       'flits: router-cycles', 'flit-hops'], @rows) .
-		"\nTextbook routers, packets of one flit, 8x8x8, as BookSim 2 " .
-		"was measured (0.6 to 0.9 million router-cycles per second at " .
-		'0.05, a third at 0.2): ' . join('; ', @ratios) . ".\n";
-}
-
 sub parameters
 {
 	my ($self) = @_;
@@ -623,7 +559,7 @@ sub parameters
 sub parts
 {
 	my ($self) = @_;
-	my $plot = $self->{plot};
+	my ($plot, $run) = @$self{qw(plot run)};
 	my $torus = $self->{quick} ? '4x4x4' : '8x8x8';
 
 	$plot->figure6($_, "The path of " .
@@ -655,7 +591,7 @@ sub parts
 		HEAT => $self->heat_choices,
 		LINKS => $self->links,
 		LATENCY => picture('latency', 'random traffic'),
-		SPEED => $self->speed,
+		SPEED => Paper::Speed::text($run),
 		MEASURED => $self->{measured} ? $self->{measured}->text($self) :
 						"Not measured: no --apps.\n",
 		NEXT => Paper::Next::table_of($self),

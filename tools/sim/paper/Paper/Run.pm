@@ -10,12 +10,17 @@ use strict;
 use warnings;
 use Digest::SHA qw(sha1_hex);
 use File::Path qw(make_path);
+use List::Util qw(max sum);
 use JSON::PP;
+use POSIX qw(sysconf);
 use Time::HiRes qw(time sleep);
 
 # Seconds between two polls of the simulator: short at first, so the measured
 # time of a simulation is exact.
 use constant {SOON => 0.002, LATER => 0.05};
+# Up to this share of the processors, used by others, the machine is idle, in
+# per cent; and seconds by which the kernel's counts of a run may be wrong.
+use constant {IDLE => 5, TICKS => 0.03};
 
 # Name of the program in messages.
 our $NAME = 'paper';
@@ -29,6 +34,7 @@ sub new
 		die "$NAME: cannot read the simulator: $self->{sim}: $!\n";
 	local $/;
 	$self->{digest} = sha1_hex(<$bin>);
+	$self->{cores} = () = (slurp('/proc/stat') // '') =~ /^cpu\d/mg;
 	make_path("$self->{out}/cache", "$self->{out}/data");
 	return $self;
 }
@@ -118,6 +124,36 @@ sub memory
 	return $status =~ /^VmHWM:\s+(\d+)/m ? $1 : 0;
 }
 
+# Seconds of processors that all processes have used so far.
+sub busy
+{
+	my $text = slurp('/proc/stat') // '';
+
+	# user, nice, system, idle, waiting, interrupts (2), stolen by other machines
+	my @ticks = $text =~ /^cpu +(\d+) (\d+) (\d+) \d+ \d+ (\d+) (\d+) (\d+)/ or
+		die "$NAME: /proc/stat has no times of processors\n";
+
+	return sum(@ticks) / sysconf(POSIX::_SC_CLK_TCK());
+}
+
+# Share of the machine's processors that others used during simulations, in per
+# cent.
+sub others
+{
+	my ($self, @answers) = @_;
+	my $used = sum(map { $_->{others} - TICKS } @answers);
+	my $all = sum(map { $_->{wall} } @answers) * $self->{cores};
+
+	return $used > 0 && $all > 0 ? 100 * $used / $all : 0;
+}
+
+sub idle
+{
+	my ($self, @answers) = @_;
+
+	return $self->others(@answers) <= IDLE;
+}
+
 sub start
 {
 	my ($self, @command) = @_;
@@ -150,6 +186,7 @@ sub simulate
 		       map { ("--$_", "$self->{out}/data/$files->{$_}") }
 			   sort keys %$files);
 	my $begin = time;
+	my $busy = busy();
 	my @before = times;
 	my $pid = $self->start(@command);
 	my $kib = 0;
@@ -162,6 +199,7 @@ sub simulate
 		sleep(time - $begin < 1 ? SOON : LATER);
 	}
 	my ($status, @after) = ($?, times);
+	my $cpu = $after[2] + $after[3] - $before[2] - $before[3];
 
 	if ($status) {
 		$self->clear;
@@ -171,7 +209,8 @@ sub simulate
 	return {
 		rows => rows(slurp("$self->{out}/cache/stdout")),
 		wall => time - $begin,
-		cpu => $after[2] + $after[3] - $before[2] - $before[3],
+		cpu => $cpu,
+		others => max(0, busy() - $busy - $cpu),
 		kib => $kib,
 	};
 }
@@ -215,7 +254,8 @@ sub show
 		$job->{id}, $left;
 }
 
-# Run all jobs without a cached result.
+# Run all jobs without a cached result; if the run is to measure speed, also those
+# whose time counts and was taken while the machine was not idle.
 sub run
 {
 	my ($self, @jobs) = @_;
@@ -223,6 +263,9 @@ sub run
 
 	for my $job (@jobs) {
 		my $known = $self->cached($job);
+
+		undef $known if $known && $self->{speed} && $job->{speed} &&
+				!$self->idle($known);
 
 		die "$NAME: two jobs '$job->{id}'\n"
 			if exists $self->{done}{$job->{id}};
