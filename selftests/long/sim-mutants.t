@@ -60,5 +60,6 @@ all sim.t selftests/sim/mutants.txt
 all sim-gather.t selftests/sim/gather-mutants.txt
 all sim-flits.t selftests/sim/flit-mutants.txt
 all sim-faults.t selftests/sim/fault-mutants.txt
+all sim-input.t selftests/sim/input-mutants.txt
 all sim-model.t selftests/sim/model-mutants.txt
 plan

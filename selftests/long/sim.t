@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Long tests of the simulator: many random scenarios, the throughput of a loaded
-# torus compared with its bound, a million nodes, and the speed, in events per
-# second.
+# torus compared with its bound, and a million nodes.
 
 set -u
 . selftests/tap.sh
