@@ -103,14 +103,14 @@ sub cache_name
 		       sha1_hex($key));
 }
 
-# A cached result, if its files exist, too.
+# A cached result, if it is complete and its files exist.
 sub cached
 {
 	my ($self, $job) = @_;
 	my $text = slurp($self->cache_name($job)) // return;
 	my $known = eval { decode_json($text) } // return;
 
-	return if grep { !-s "$self->{out}/data/$_" }
+	return if !defined $known->{others} || grep { !-s "$self->{out}/data/$_" }
 		       values %{$job->{files} // {}};
 	return $known;
 }
