@@ -145,8 +145,6 @@ sub promised
 			if $rows[-1]{nodes} == 32768;
 		$value{'trend-heat'} += drops(map { $_->{gain} } @rows);
 	}
-	$value{'speed-cycles'} = $run->cell('speed-textbook', 'Mrouter-cycles/s',
-					    load => '0.05');
 	$value{'memory-million'} = $run->answer('memory-million')->{kib} / 2**20
 		if $run->has('memory-million');
 	return \%value;
@@ -157,9 +155,9 @@ sub verdict
 {
 	my ($self, $name, $value) = @_;
 	my $ref = $self->{ref}{$name};
-	my ($seconds, $slowed) = Paper::Speed::promised($self->{run}, $name);
+	my ($speed, $slowed) = Paper::Speed::promised($self->{run}, $name);
 
-	$value //= $seconds;
+	$value //= $speed;
 	return ($ref->{value}, '', '', 'not run') if !defined $value;
 	return ($ref->{value}, number($value), '', 'not judged: the machine was not idle')
 		if $slowed && !judge($ref, $value)->{ok};

@@ -8,6 +8,9 @@ use strict;
 use warnings;
 use Paper::Plan;
 
+# Seconds below which a time is no measure.
+use constant SHORT => 0.2;
+
 # Threads, or processes of one thread, share one simulation (strong scaling), or
 # each has the same number of nodes (weak scaling). A quick run has two. Times
 # count as far as the machine has processors.
@@ -48,7 +51,8 @@ sub efficiency
 	my ($run, $kind, $n, $wanted) = @_;
 	my $seconds = $run->cell("$kind-$n", 'seconds');
 
-	return '' if $n > $run->{cores} || !($seconds > 0);
+	return '' if $n > $run->{cores};
+	return 'too short' if $wanted < SHORT || $seconds < SHORT;
 	return 'not idle' if !Paper::Speed::idle($run, "$kind-1") ||
 			     !Paper::Speed::idle($run, "$kind-$n");
 	return sprintf('%.2f', $wanted / $seconds);
