@@ -4,9 +4,14 @@
 # Mutation tests: inserted faults, which tests must find.
 
 # mutate FILE FROM TO: prints FILE with TO instead of FROM, which must occur
-# once.
+# once. Only a command of `faults` may call it: host/faults.t checks the texts of
+# all lists, and would not see one that stands in a script.
 mutate()
 {
+	if [[ " ${FUNCNAME[*]} " != *' faults '* ]]; then
+		echo "mutate: a fault of no list: $2" >&2
+		return 1
+	fi
 	FROM=$2 TO=$3 perl -0777 -ne '
 		my ($from, $to) = ("$ENV{FROM}\n", "$ENV{TO}\n");
 		my $count = () = /^\Q$from\E/mg;

@@ -1,47 +1,57 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The long mutation tests run on demand only. This test checks that each of
-# their faults still applies, in exactly one place of the source.
+# `make check` inserts only some of the listed faults, and takes minutes to reach
+# them. This test checks in seconds that each fault of all lists still applies,
+# in exactly one place of the source.
 
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
 
-# stands FILE FROM TO: does the fault apply to FILE and change it?
-stands()
+# The folder of the files that a list names: the list itself, or its folder in
+# selftests. The files of other lists are named by paths from the top.
+declare -A BELOW=(
+	[model]=driver/model/ [explore]=driver/model/ [fuzz]=driver/model/
+	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/
+	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/
+	[debug]='' [kernels]='' [kfuzz]='' [embed]='')
+
+# applies FILE FROM TO: does the fault apply to FILE and change it?
+applies()
 {
 	mutate "$1" "$2" "$3" >"$TAP_TMP/fault" || return
-	! cmp "$1" "$TAP_TMP/fault"
+	! cmp -s "$1" "$TAP_TMP/fault" || ! echo "the replacement is the text"
 }
 
-# driver FIRST NAME FROM TO: checks one fault of $list
-driver()
+# fault FIRST NAME FROM TO: checks one fault of $list
+fault()
 {
-	local file
+	local word file=
 
-	read -r _ _ file <<<"$1"
-	check "${list#selftests/}: $2" stands "$file" "$3" "$4"
+	for word in $1; do
+		[[ $word != *.[ch] ]] || file=$word
+	done
+	check "$short: $2" applies "$below$file" "$3" "$4"
 }
 
-# model FIRST NAME FROM TO
-model()
+# Scripts take faults from lists only, so this test sees all of them: mutate
+# refuses any other text.
+inline()
 {
-	check "${list#selftests/}: $2" stands "driver/model/${1##* }" "$3" "$4"
+	! mutate selftests/mutate.sh 'mutate()' 'x' >"$TAP_TMP/out" &&
+		[ ! -s "$TAP_TMP/out" ]
 }
 
-# simulator FIRST NAME FROM TO
-simulator()
+lists()
 {
-	check "${list#selftests/}: $2" stands "tools/sim/$1" "$3" "$4"
+	files 'selftests/*.txt' | xargs grep -lx -- --
 }
 
-for list in selftests/{debug,kernels,kfuzz}/faults.txt; do
-	faults "$list" driver
-done
-list=selftests/fuzz/mutants.txt
-faults "$list" model
-for list in selftests/sim/*mutants.txt; do
-	faults "$list" simulator
-done
+check 'a fault of no list is refused' inline
+while read -r list; do
+	short=${list#selftests/}
+	below=${BELOW[$short]-${BELOW[${short%%/*}]-unknown: }}
+	faults "$list" fault
+done < <(lists)
 plan
