@@ -3,12 +3,14 @@
 #
 # Programs built for the last release run with this library: the interface of
 # headers and library is that of libangara/libangara.abi, or a superset. The
-# comparison detects changes that would break such programs.
+# comparison detects changes that would break such programs; it is tried with
+# those of selftests/abi/changes.txt.
 #
 # To change the interface before a release: make -C libangara abi
 
 set -u
 . selftests/tap.sh
+. selftests/mutate.sh
 . selftests/variant.sh
 
 LIB=$VARIANTS/plain/lib/libangara.so
@@ -20,27 +22,27 @@ compare()
 	libangara/abi.sh diff libangara/libangara.abi "$1" "$LIB"
 }
 
-# Edits a copy of the headers by sed; fails if no line changes.
+# edited FILE FROM TO: makes a copy of the headers with this change.
 edited()
 {
 	rm -rf "$HEADERS"
-	cp -r libangara/include "$HEADERS"
-	sed -i -E "$1" "$HEADERS"/angara/*.h
-	! diff -r libangara/include "$HEADERS" >/dev/null
+	cp -r libangara/include "$HEADERS" &&
+		mutate "$1" "$2" "$3" >"$HEADERS/angara/${1##*/}"
 }
 
-# breaks TEXT EDIT: the comparison rejects the edit and names TEXT.
+# breaks FILE FROM TO REPORT: the comparison rejects the change with the report.
 breaks()
 {
-	edited "$2" || return
+	edited "$@" || return
 	! compare "$HEADERS" >"$TAP_TMP/said" 2>&1 || return
 	cat "$TAP_TMP/said"
-	grep -qF -- "$1" "$TAP_TMP/said"
+	grep -q -- "$4" "$TAP_TMP/said"
 }
 
-grows()
+# compatible FILE FROM TO: the comparison accepts the change.
+compatible()
 {
-	edited "$1" && compare "$HEADERS"
+	edited "$@" && compare "$HEADERS"
 }
 
 versioned()
@@ -66,13 +68,21 @@ padded()
 	done
 }
 
-# Does the check find a hole?
-hole()
+# padding FILE FROM TO REPORT: padded finds the hole that this change makes.
+padding()
 {
 	mkdir -p "$TAP_TMP/hole/linux"
-	sed 's/^\t__u32 abi;/&\n\t__u8 hole;/' uapi/linux/angara.h \
-		>"$TAP_TMP/hole/linux/angara.h"
-	padded -m64 "$TAP_TMP/hole" 2>&1 | grep "padding struct"
+	mutate "$1" "$2" "$3" >"$TAP_TMP/hole/linux/${1##*/}" || return
+	padded -m64 "$TAP_TMP/hole" 2>&1 | grep "$4"
+}
+
+# change FIRST NAME FROM TO REPORT: makes one change of the list.
+change()
+{
+	local kind file
+
+	read -r kind file <<<"$1"
+	check "$kind: $2" "$kind" "$file" "${@:3}"
 }
 
 # The check also covers the library itself: a missing symbol is found.
@@ -89,7 +99,6 @@ lost()
 
 silent 'no structure has holes' padded -m64 uapi libangara/include
 silent 'nor has one that is passed by a program of 32 bits' padded -m32 uapi
-check 'a hole is found' hole
 if ! command -v abidiff >/dev/null; then
 	skip 'the interface' 'abidiff is missing: install abigail-tools'
 	plan
@@ -100,21 +109,6 @@ check 'the library builds' variant plain libangara
 check 'each symbol has its version' versioned
 check 'headers and library are a superset of the last release' \
 	compare libangara/include
-check 'a new function is compatible' \
-	grows 's/^int angara_job_barrier.*/&\nint angara_job_more(void);/'
-check 'a structure with its size may grow' \
-	grows 's/^\tuint32_t failed_node;/&\n\tuint32_t newer;/'
-check 'a function is missing' \
-	breaks "[D] 'function int angara_job_barrier" 's/^int angara_job_barrier.*//'
 check 'a symbol of the library is missing' lost
-check 'a function with another argument' breaks 'was added' \
-	's/^int angara_job_barrier\(.*/int angara_job_barrier(struct angara_job *job, int more);/'
-check 'a structure with a member in between' breaks "uint32_t between" \
-	's/^\tuint32_t cq_entries;/\tuint32_t between;\n&/'
-check 'a structure without its size that grows' breaks "uint32_t more" \
-	's/^\tuint16_t ctx;/&\n\tuint32_t more;/'
-check 'a constant with another value' breaks 'ANGARA_ST_KEY 2' \
-	's/(define ANGARA_ST_KEY)\t+2/\1 3/'
-check 'a constant is missing' breaks 'ANGARA_FOREVER' \
-	'/define ANGARA_FOREVER/d'
+faults selftests/abi/changes.txt change
 plan

@@ -15,7 +15,7 @@ declare -A BELOW=(
 	[model]=driver/model/ [explore]=driver/model/ [fuzz]=driver/model/
 	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/
 	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/
-	[debug]='' [kernels]='' [kfuzz]='' [embed]='')
+	[debug]='' [kernels]='' [kfuzz]='' [embed]='' [abi]='')
 
 # applies FILE FROM TO: does the fault apply to FILE and change it?
 applies()
