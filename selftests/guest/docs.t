@@ -3,7 +3,8 @@
 #
 # Commands of documents that need a guest: blocks of kind "host" run here, each
 # in its own shell; blocks of kind "guest" run as root in one guest with the
-# loopback. See Documentation/contributing.rst.
+# loopback. "guest, until Ctrl-C" is a single command, which has to run until it is
+# interrupted. See Documentation/contributing.rst.
 
 set -u
 . selftests/tap.sh
@@ -15,6 +16,22 @@ SHARE=$TAP_TMP/share
 of()
 {
 	awk -F '\t' -v kind="run: $1" '$3 == kind { print $1 }' "$LIST"
+}
+
+# script N: prints a guest's block as part of a script
+script()
+{
+	cat "$SHARE/$1"
+	echo "echo 'block $1: done'"
+}
+
+# endless N: the same of a command that Ctrl-C ends. timeout returns 124 if it had
+# to interrupt it.
+endless()
+{
+	echo "status=0; timeout -s INT 5 $(cat "$SHARE/$1") >/dev/null || status=\$?"
+	echo "[ \$status = 124 ]"
+	echo "echo 'block $1: done'"
 }
 
 place_of()
@@ -29,14 +46,18 @@ for n in $(of host); do
 done
 
 # The guest's shell stops at the first command that fails.
-for n in $(of guest); do
-	cat "$SHARE/$n"
-	echo "echo 'block $n: done'"
-done >"$SHARE/script"
+{
+	for n in $(of guest); do
+		script "$n"
+	done
+	for n in $(of 'guest, until Ctrl-C'); do
+		endless "$n"
+	done
+} >"$SHARE/script"
 tools/vm/run --timeout 1500 --share "$SHARE" -- bash -e /share/script \
 	>"$TAP_TMP/log" 2>"$TAP_TMP/err"
 status=$?
-for n in $(of guest); do
+for n in $(of guest) $(of 'guest, until Ctrl-C'); do
 	tail -n 40 "$TAP_TMP/log" "$TAP_TMP/err" >"$TAP_TMP/why"
 	grep -qx "block $n: done" "$TAP_TMP/log"
 	result $? "in the guest: $(place_of "$n")"

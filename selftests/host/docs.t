@@ -72,20 +72,6 @@ long_lines()
 	documents | xargs awk 'length > 100 { print FILENAME ":" FNR ": " length }'
 }
 
-# The first program in the documents equals its example, apart from tabs.
-first_program()
-{
-	grep -lF angara_job_init "$TAP_TMP"/blocks/* | head -n 1 |
-		xargs -r unexpand -a | diff - <(unexpand -a Documentation/examples/hello.c)
-}
-
-# The MPI program in the documents equals its example, too.
-mpi_program()
-{
-	grep -lF '#include <mpi.h>' "$TAP_TMP"/blocks/* | head -n 1 |
-		xargs -r expand -t 4 | diff - <(expand -t 4 Documentation/examples/sum.c)
-}
-
 # in_tests BLOCK TEST...: each line of a block, or each part of it around "--",
 # occurs in one of the tests, ignoring sudo, the folder tools/vm and comments.
 in_tests()
@@ -99,39 +85,112 @@ in_tests()
 		done
 }
 
-# Prints the blocks that no test runs and that give no reason.
+# Commands that blocks of documents have.
+COMMANDS='angara-[a-z0-9-]+|angaractl|oshrun|mpirun|mpiexec|srun|qemu-system-x86_64|vde_switch|dpipe|ynl|wireshark|fuzz_[a-z]+|model-test|kfuzz|(tools|selftests)/[a-z/-]+|make [a-z-]+'
+
+# program BLOCK: prints the first program that the block starts; for make, the
+# target.
+program()
+{
+	grep -vE '^(cat|cp|mkdir) ' "$1" | grep -oE "$COMMANDS" | head -n 1 |
+		sed 's,^make ,,; s,^qemu-.*,vm,; s,^tools/vm/,vm/,'
+}
+
+# reason BLOCK REASON: complains if no test of the reason runs the block's first
+# program. "no test" at the end has to be true.
+reason()
+{
+	local block=$1 program name tests=()
+
+	program=$(program "$block")
+	if [ -z "$program" ]; then
+		echo "has no command: say what it shows"
+	elif [[ $2 = *'; no test' ]]; then
+		! grep -lwF --exclude=docs.t -- "$program" selftests/*/*.t ||
+			echo "tests have $program"
+	elif [[ $2 = *\;* ]]; then
+		for name in ${2##*;}; do
+			name=${name%,}
+			[ "$name" != and ] || continue
+			compgen -G "selftests/*/$name" >"$TAP_TMP/named" ||
+				compgen -G "selftests/$name" >"$TAP_TMP/named" ||
+				compgen -G "$name" >"$TAP_TMP/named" ||
+				echo "no test $name"
+			mapfile -t -O ${#tests[@]} tests <"$TAP_TMP/named"
+		done
+		grep -qwF -- "$program" "${tests[@]}" || echo "no $program in ${tests[*]}"
+	else
+		echo "says no test: REASON; TEST..., or REASON; no test"
+	fi
+}
+
+# compiles BLOCK 'HEADER VARIABLES': compiles C: a file, or statements that need a
+# header and variables.
+compiles()
+{
+	local statements=$TAP_TMP/statements.c
+
+	if [ "$2" = file ]; then
+		cp "$1" "$statements"
+	else
+		{
+			echo "#include ${2%%>*}>"
+			echo "void f(void); void f(void) { ${2#*>}"
+			cat "$1"
+			echo '}'
+		} >"$statements"
+	fi
+	${CC:-cc} -std=gnu11 -Wall -Werror -Ilibangara/shmem/include -Ilibangara/include \
+		-fsyntax-only "$statements" 2>&1
+}
+
+# judge BLOCK PLACE MARKER: complains if the marker is unknown, or does not hold.
+judge()
+{
+	case $3 in
+	'run: user' | 'run: installed' | 'run: serve' | 'run: guest' | 'run: host' | \
+		'run: guest, until Ctrl-C') ;;
+	'run: user, as FILE: '*FILE*) ;;
+	'run: ci') [ "$2" = README.md:15 ] || echo "not by .ci/run" ;;
+	'run by: '*)
+		# shellcheck disable=SC2086 # words
+		in_tests "$1" ${3#run by: }
+		;;
+	'same as: '*) diff -b "$1" "${3#same as: }" ;;
+	'C: '*) compiles "$1" "${3#C: }" ;;
+	'no command: picture' | 'no command: output' | 'no command: memory')
+		! grep -E "^(sudo |[A-Z_]+=[^ ]* )*($COMMANDS)( |\$)" "$1" ||
+			echo "has a command"
+		;;
+	'no command: script') grep -q 'selftests/.*\.sh' "$1" || echo "no script" ;;
+	'not run: '?*) reason "$1" "${3#not run: }" ;;
+	*) echo "no comment says which test runs this block, see" \
+		"Documentation/contributing.rst" ;;
+	esac
+}
+
+# Prints the blocks whose comments do not hold.
 not_run()
 {
 	local n place marker
 
-	documents | xargs selftests/blocks "$TAP_TMP/blocks" | while IFS=$'\t' read -r n place marker; do
-		case $marker in
-		'run: user' | 'run: installed' | 'run: serve' | 'run: guest' | \
-			'run: host') ;;
-		'run: ci') [ "$place" = README.md:15 ] || echo "$place: not by .ci/run" ;;
-		'run by: '*)
-			# shellcheck disable=SC2086 # words
-			in_tests "$TAP_TMP/blocks/$n" ${marker#run by: } |
-				sed "s|^|$place: |"
-			;;
-		'not run: '?*) ;;
-		*) echo "$place: no comment says which test runs this block, see" \
-			"Documentation/contributing.rst" ;;
-		esac
-	done
+	documents | xargs selftests/blocks "$TAP_TMP/blocks" |
+		while IFS=$'\t' read -r n place marker; do
+			judge "$TAP_TMP/blocks/$n" "$place" "$marker" | sed "s|^|$place: |"
+		done
 }
 
-# The check finds a block without a comment, or with a wrong one.
+# gate_finds TEXT MARKER: the check finds a block of this text with this marker.
 gate_finds()
 {
-	local text
+	printf '%s\n\nText::\n\n    %s\n' "${2:+.. $2}" "$1" >"$TAP_TMP/bad.rst"
+	[ "$(documents() { echo "$TAP_TMP/bad.rst"; }; not_run | wc -l)" -ge 1 ]
+}
 
-	for text in '' '.. run: somehow' '.. run by: selftests/tap.sh' '.. not run:'; do
-		printf '%s\n\nText::\n\n    no-such-command\n' "$text" >"$TAP_TMP/bad.rst"
-		[ "$(documents() { echo "$TAP_TMP/bad.rst"; }; not_run | wc -l)" = 1 ] && continue
-		echo "not found: '$text'"
-		return 1
-	done
+# gate_passes TEXT MARKER: the check accepts it.
+gate_passes()
+{
+	! gate_finds "$@"
 }
 
 # Prints pictures that no document shows, or that are not XML.
@@ -211,9 +270,26 @@ check 'example: model-host' compile Documentation/examples/model-host.c \
 check 'example: model-host runs' "$TAP_TMP/model-host.c.out"
 mkdir "$TAP_TMP/blocks"
 silent 'a test runs each block, or a comment says why not' not_run
-check 'the first program is Documentation/examples/hello.c' first_program
-check 'the MPI program is Documentation/examples/sum.c' mpi_program
-check 'blocks without a test are found' gate_finds
+check 'found: no comment' gate_finds true ''
+check 'found: an unknown kind' gate_finds true 'run: somehow'
+check 'found: a command that is not in the test' gate_finds no-such-command \
+	'run by: selftests/tap.sh'
+check 'found: no reason' gate_finds 'angaractl top' 'not run:'
+check 'found: a reason without a test' gate_finds 'angaractl top' 'not run: slow'
+check 'found: a reason with an unknown test' gate_finds 'angaractl top' \
+	'not run: slow; none.t'
+check 'found: a reason with a test of something else' gate_finds 'angara-sim coll' \
+	'not run: slow; style.t'
+check 'found: a test, in spite of the reason' gate_finds 'angara-sim coll' \
+	'not run: slow; no test'
+check 'found: a command that is said to be output' gate_finds 'angaractl top' \
+	'no command: output'
+check 'found: C that does not compile' gate_finds 'angara_nothing();' \
+	'C: <angara/angara.h>'
+check 'found: a file that is another' gate_finds 'int main(void)' \
+	'same as: Documentation/examples/hello.c'
+check 'accepted: a reason with a test' gate_passes 'angara-sim coll' \
+	'not run: slow; sim.t'
 silent 'pictures are shown' pictures
 
 python=$(docutils_python)

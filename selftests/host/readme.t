@@ -24,7 +24,16 @@ LIST=$TAP_TMP/list
 of()
 {
 	awk -F '\t' -v kind="run: $1" -v place="$2" \
-		'$3 == kind && $2 ~ place { print $1 }' "$LIST"
+		'($3 == kind || index($3, kind ", as FILE: ") == 1) && $2 ~ place { print $1 }' \
+		"$LIST"
+}
+
+# as_file N: prints the command that reads block N as a file; nothing if the block
+# is commands itself
+as_file()
+{
+	awk -F '\t' -v n="$1" '$1 == n && sub(/.*, as FILE: /, "", $3) { print $3 }' \
+		"$LIST"
 }
 
 place_of()
@@ -75,20 +84,38 @@ session()
 # block N: prints a block as a script that answers apt's question
 block()
 {
-	sed 's/^sudo apt-get install/sudo apt-get install -qq -y/' "$TAP_TMP/$1"
+	local reader
+
+	reader=$(as_file "$1")
+	if [ -n "$reader" ]; then
+		printf 'cat >block.%s <<"END"\n%s\nEND\n%s\n' "$1" \
+			"$(cat "$TAP_TMP/$1")" "${reader//FILE/block.$1}"
+	else
+		sed 's/^sudo apt-get install/sudo apt-get install -qq -y/' "$TAP_TMP/$1"
+	fi
 	echo "echo 'block $1: done'"
 }
 
-# serve N: as block; its server starts in the background, and the rest runs when
-# the server is ready. The file may contain the line of an earlier server, so it
-# is cleared.
+# serve N: as block; its servers start in the background, and other commands run
+# when all servers before them are ready.
 serve()
 {
-	sed 's/ *#.*//; s/^angara-vfio .*/: >serve\
-timeout 600 & >serve 2>\&1 \&\
-until grep -q " adapters of fabric " serve; do kill -0 $!; sleep 0.1; done/' \
-		"$TAP_TMP/$1"
-	echo 'kill $!; wait $! || :'
+	echo ': >serve'
+	sed 's/ *#.*//' "$TAP_TMP/$1" | awk '
+		function ready() {
+			if (waited < servers)
+				printf "until [ $(grep -c \" adapters of fabric \" serve) = %d ]; do kill -0 $!; sleep 0.1; done\n", servers
+			waited = servers
+		}
+		/^angara-vfio / {
+			print "timeout 600 " $0 " >>serve 2>&1 &"
+			servers++
+			next
+		}
+		{ ready(); print }
+		END { ready() }'
+	# shellcheck disable=SC2016 # the session expands it
+	echo 'kill $(jobs -p); wait'
 	echo "echo 'block $1: done'"
 }
 
