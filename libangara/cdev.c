@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Backend "cdev": the character device /dev/angaraN. */
+/*
+ * Backend "cdev": the character device /dev/angaraN, and finding the devices of
+ * this machine, each of which is queried once.
+ */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,6 +20,42 @@
 #include "scan.h"
 
 #define CDEV_ASKS	1024	/* calls between two checks of the device */
+
+void ang_dev_path(u32 minor, char path[ANG_DEV_PATH])
+{
+	snprintf(path, ANG_DEV_PATH, ANG_DEV_DIR "/" ANG_DEV_PREFIX "%u", minor);
+}
+
+static bool parse_minor(const char *name, u32 *minor)
+{
+	size_t prefix = sizeof(ANG_DEV_PREFIX) - 1;
+	unsigned long val;
+	char *end;
+
+	for (size_t i = 0; i < prefix; i++)
+		if (name[i] != ANG_DEV_PREFIX[i])
+			return false;
+	name += prefix;
+	if (*name < '0' || *name > '9')
+		return false;
+	errno = 0;
+	val = strtoul(name, &end, 10);
+	if (errno || *end || val > 0xFFFFFFFFUL)
+		return false;
+	*minor = (u32)val;
+	return true;
+}
+
+/* Return: 1 and the number of the next device file, or 0 at the end. */
+static int next_minor(DIR *dir, u32 *minor)
+{
+	const struct dirent *ent;
+
+	while ((ent = readdir(dir)))
+		if (parse_minor(ent->d_name, minor))
+			return 1;
+	return 0;
+}
 
 /* "N" means /dev/angaraN. */
 static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
@@ -165,6 +206,96 @@ static int cdev_alloc(struct ang_dev *dev, size_t len, void **mem)
 	*mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return *mem == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static int cdev_ask(u32 minor, struct ang_found *found)
+{
+	struct angara_query q = ANG_CMD_INIT(struct angara_query);
+	char path[ANG_DEV_PATH];
+	struct ang_dev dev;
+	int ret;
+
+	dev.ops = &ang_cdev_ops;
+	ang_dev_path(minor, path);
+	ret = cdev_open(&dev, NULL, path);
+	if (ret)
+		return ret;
+	ret = ang_dev_cmd(&dev, ANGARA_IOCTL_QUERY, &q);
+	ang_dev_close(&dev);
+	if (ret)
+		return ret;
+	found->fabric_id = q.fabric_id;
+	found->node = q.node;
+	found->minor = minor;
+	return 0;
+}
+
+/**
+ * ang_scan_cdev() - query all devices of this machine
+ * @spec: not used: devices of all fabrics are listed
+ * @scan: empty; ang_scan_free() frees it, also after an error
+ *
+ * Devices that do not respond are left out; @scan->err is the first error.
+ *
+ * Return: 0; -ENOMEM.
+ */
+int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
+{
+	struct ang_found found;
+	int ret = 0;
+	DIR *dir;
+	u32 minor;
+
+	(void)spec;
+	dir = opendir(ANG_DEV_DIR);
+	if (!dir) {
+		if (errno == ENOMEM)
+			return -ENOMEM;
+		if (errno != ENOENT)
+			scan->err = -errno;
+		return 0;
+	}
+	while (!ret && next_minor(dir, &minor)) {
+		int err = cdev_ask(minor, &found);
+
+		scan->present++;
+		if (!err)
+			ret = ang_scan_add(scan, &found);
+		else if (!scan->err)
+			scan->err = err;
+	}
+	closedir(dir);
+	ang_scan_sort(scan);
+	return ret;
+}
+
+/**
+ * ang_scan_cdev_first() - find the device file with the lowest number
+ * @spec: if it names a device, the number of that device
+ * @minor: out
+ *
+ * Return: 0; -ENODEV there is none.
+ */
+int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor)
+{
+	size_t dir_len = sizeof(ANG_DEV_DIR);
+	int ret = -ENODEV;
+	DIR *dir;
+	u32 m;
+
+	if (spec->device[0])
+		return !strncmp(spec->device, ANG_DEV_DIR "/", dir_len) &&
+		       parse_minor(spec->device + dir_len, minor) ? 0 : -ENODEV;
+	dir = opendir(ANG_DEV_DIR);
+	if (!dir)
+		return -ENODEV;
+	while (next_minor(dir, &m)) {
+		if (ret || m < *minor)
+			*minor = m;
+		ret = 0;
+	}
+	closedir(dir);
+	return ret;
 }
 
 const struct ang_dev_ops ang_cdev_ops = {

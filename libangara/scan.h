@@ -41,8 +41,7 @@ struct ang_scan {
 	int err;
 };
 
-int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan);
-int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor);
+/* scan.c */
 int ang_scan_add(struct ang_scan *scan, const struct ang_found *found);
 void ang_scan_sort(struct ang_scan *scan);
 void ang_scan_free(struct ang_scan *scan);
@@ -50,9 +49,15 @@ const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 				      u64 fabric_id, u32 node);
 const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 					u64 fabric_id, size_t *n);
+
+/* cdev.c */
+int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan);
+int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor);
+void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
+
+/* scan_place.c */
 u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec);
 u32 ang_scan_per_node(u32 procs, size_t nodes);
 int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor);
-void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
 
 #endif /* ANG_SCAN_H */

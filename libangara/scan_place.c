@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which of the adapters of this machine a process uses. */
+#include <errno.h>
+
+#include "backend.h"
+#include "scan.h"
+
+/*
+ * Fabric of the device that @spec names; otherwise that of the first device,
+ * since ids are random and give no order.
+ */
+u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
+{
+	const struct ang_found *first = &scan->devs[0];
+	bool named = spec->device[0];
+	u32 minor = 0;
+	size_t i;
+
+	if (named && ang_scan_cdev_first(spec, &minor))
+		named = false;
+	for (i = 0; i < scan->n; i++) {
+		if (named && scan->devs[i].minor == minor)
+			return scan->devs[i].fabric_id;
+		if (scan->devs[i].minor < first->minor)
+			first = &scan->devs[i];
+	}
+	return first->fabric_id;
+}
+
+/* Processes are placed in blocks, with as few on a node as possible. */
+u32 ang_scan_per_node(u32 procs, size_t nodes)
+{
+	return (u32)((procs + nodes - 1) / nodes);
+}
+
+/*
+ * Device of a process whose launcher chose none.
+ * Return: 0; -ENODEV; -ENOMEM; the error of the devices.
+ */
+int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
+{
+	struct ang_scan scan = { 0 };
+	int ret = ang_scan_cdev(spec, &scan);
+	const struct ang_found *devs;
+	size_t n;
+
+	if (!ret && scan.n) {
+		devs = ang_scan_fabric(&scan, ang_scan_default(&scan, spec), &n);
+		*minor = devs[rank / ang_scan_per_node(size, n)].minor;
+	} else if (!ret) {
+		ret = scan.err ? scan.err : -ENODEV;
+	}
+	ang_scan_free(&scan);
+	return ret;
+}
