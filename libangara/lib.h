@@ -438,18 +438,26 @@ int ang_hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 int ang_hold_send(struct angara_ctx *ctx, struct angara_peer peer,
 		  const struct angara_head *head, u64 src, size_t len);
 
+/* mr_slot.c */
+bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,
+		 u64 off, u64 len);
+int ang_mr_free_slot(struct angara_domain *dom, u32 *slot);
+int ang_mr_draw(u64 *upper);
+int ang_mr_new(struct angara_domain *dom, void *addr, size_t len,
+	       unsigned int access, u32 flags, u64 key, struct angara_mr **out);
+int ang_mr_new_random(struct angara_domain *dom, void *addr, size_t len,
+		      unsigned int access, u32 flags, u32 slot,
+		      struct angara_mr **mr);
+int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
+		       unsigned int access, struct angara_mr **mr);
+void ang_mr_revoke(struct angara_mr *mr);
+void ang_mr_end(struct angara_mr *mr);
+
 /* mr_cache.c */
 void ang_mr_cache_free(struct angara_domain *dom);
 bool ang_mr_cache_yield(struct angara_domain *dom);
 
 /* mem.c */
-void ang_mr_revoke(struct angara_mr *mr);
-int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
-		       unsigned int access, struct angara_mr **mr);
-bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,
-		 u64 off, u64 len);
-int ang_mr_free_slot(struct angara_domain *dom, u32 *slot);
-int ang_mr_draw(u64 *upper);
 int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
 	       size_t *mapped);
 

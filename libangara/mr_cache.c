@@ -223,8 +223,7 @@ static void dead_free(struct ang_mr_cache *c)
 
 		if (!r->mr->revoked)
 			c->info.bytes -= range_bytes(c, r);
-		r->mr->cached = NULL;
-		angara_mr_dereg(r->mr);
+		ang_mr_end(r->mr);
 		free(r);
 		r = next;
 	}
