@@ -11,7 +11,7 @@
  *		  member that has no memory notifies the others
  *
  * From here on the members have software collectives, and use them to agree
- * (team_agree.c).  Then they try to get a tree:
+ * (team_agree.c).  Then they try to get a tree (team_stripes.c adds others):
  *
  *   coordinator  program the rows		  all: agree on the outcome
  *		  (without devices for all rows: see team_apart.c)
@@ -23,16 +23,16 @@
  *
  * An exchange function of the program may let another thread use the context,
  * so no state of the context is kept across one, except the pool, which stays.
+ *
+ * The calls of programs are in team_calls.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "coll_run.h"
-#include "sized.h"
 
 #define CARD_TAG	(3ULL << 32)
-#define END_TAG		(1ULL << 32)
 
 static void team_free(struct angara_team *team)
 {
@@ -246,12 +246,8 @@ static int team_raise(struct angara_team *team,
 	    !(attr->flags & ANGARA_TEAM_TREE))
 		ret = 0;
 	if (!ret) {
-		ret = ang_stripes_open(team, attr->root);
-		if (ret)
-			ang_team_end(team, team->given);
-		else
-			*out = team;
-		return ret;
+		*out = team;
+		return 0;
 	}
 	ang_coll_leave(team, !team->broken);
 	team_free(team);
@@ -385,29 +381,31 @@ static void take_cards(struct angara_team *team, const struct ang_team_card *car
 	}
 }
 
-/* Return: 0; -EINVAL; -E2BIG. */
-static int attr_take(struct angara_team_attr *known,
-		     const struct angara_team_attr *attr)
-{
-	return ang_sized_take(known, sizeof(*known), attr,
-			      ANG_SIZED_FIRST(angara_team_attr, stripes));
-}
-
-ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
-				  const unsigned int *ranks, unsigned int n,
-				  const struct angara_team_attr *attr,
-				  struct angara_team **out)
+/**
+ * ang_team_of_job() - create a team with one tree from processes of a job
+ * @job: job
+ * @ctx: context of this member
+ * @ranks: ranks in the job, or NULL for all
+ * @n: number of them
+ * @attr: how; all members have to agree
+ * @err: error of this member, which the others get as well, or 0
+ * @out: out
+ *
+ * Return: as angara_team_create().
+ */
+int ang_team_of_job(struct angara_job *job, struct angara_ctx *ctx,
+		    const unsigned int *ranks, unsigned int n,
+		    const struct angara_team_attr *attr, int err,
+		    struct angara_team **out)
 {
 	const struct ang_picks picks = {
 		.ranks = ranks, .stride = 1, .n = ranks ? n : job->size,
 	};
 	u32 *order = job->order;
 	struct angara_team *team;
-	struct angara_team_attr known;
 	struct ang_team_card card;
-	int ret, err;
+	int ret;
 
-	*out = NULL;
 	n = picks.n;
 	ret = sorted_list(&picks, job->size, order);
 	if (ret)
@@ -415,10 +413,7 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 	if (index_of(order, n, job->rank) == n ||
 	    (job->given && !in_order(&picks, order)))
 		return -EINVAL;
-	err = attr_take(&known, attr);
-	if (!err && !known.stripes)
-		err = ang_stripes_env(&known.stripes);
-	card = make_card(ctx, ranks, n, &known);
+	card = make_card(ctx, ranks, n, attr);
 	if (err)
 		card.err = err;
 	team = team_new(ctx, n);
@@ -435,8 +430,8 @@ ANG_PUBLIC int angara_team_create(struct angara_job *job, struct angara_ctx *ctx
 		return ret;
 	}
 	take_cards(team, job->cards, order, ranks, job->rank);
-	team->wanted = known.stripes;
-	return team_raise(team, &known, out);
+	team->wanted = attr->stripes;
+	return team_raise(team, attr, out);
 }
 
 /* Counts the teams created from the same members; all of these have the same count. */
@@ -555,27 +550,30 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 	team->part = part;
 	team->parts = parts;
 	team->parent = parent;
-	ret = team_raise(team, attr, out);
-	if (!ret)
-		(*out)->parent = NULL;
-	return ret;
+	return team_raise(team, attr, out);
 }
 
-static int team_picked(struct angara_team *parent, const struct ang_picks *p,
-		       const struct angara_team_attr *attr,
-		       struct angara_team **out)
+/**
+ * ang_team_of_team() - create a team with one tree from members of another
+ * @parent: the other; the chosen members call
+ * @p: chosen members
+ * @attr: how
+ * @out: out; its @parent is set
+ *
+ * Return: as angara_team_subset().
+ */
+int ang_team_of_team(struct angara_team *parent, const struct ang_picks *p,
+		     const struct angara_team_attr *attr,
+		     struct angara_team **out)
 {
-	struct angara_team_attr known;
-	int ret = attr_take(&known, attr);
+	int ret = sorted_list(p, parent->size, parent->order);
 
-	if (!ret)
-		ret = sorted_list(p, parent->size, parent->order);
 	if (ret)
 		return ret;
 	if (index_of(parent->order, p->n, parent->rank) == p->n ||
 	    (parent->given && !in_order(p, parent->order)))
 		return -EINVAL;
-	return team_of(parent, p, &known, 0, 1, out);
+	return team_of(parent, p, attr, 0, 1, out);
 }
 
 /**
@@ -597,190 +595,19 @@ int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
 		.stripes = 1,
 	};
 
-	return team_of(team, &all, &attr, part, parts, twin);
-}
+	int ret = team_of(team, &all, &attr, part, parts, twin);
 
-ANG_PUBLIC int angara_team_subset(struct angara_team *parent,
-				  const unsigned int *ranks, unsigned int n,
-				  const struct angara_team_attr *attr,
-				  struct angara_team **out)
-{
-	const struct ang_picks picks = {
-		.ranks = ranks, .stride = 1, .n = ranks ? n : parent->size,
-	};
-
-	*out = NULL;
-	return team_picked(parent, &picks, attr, out);
-}
-
-ANG_PUBLIC int angara_team_strided(struct angara_team *parent,
-				   unsigned int start, unsigned int stride,
-				   unsigned int n,
-				   const struct angara_team_attr *attr,
-				   struct angara_team **out)
-{
-	const struct ang_picks picks = { .start = start, .stride = stride, .n = n };
-
-	*out = NULL;
-	if (!n || !stride || start >= parent->size ||
-	    n - 1 > (parent->size - 1 - start) / stride)
-		return -EINVAL;
-	if (parent->rank < start || (parent->rank - start) % stride ||
-	    (parent->rank - start) / stride >= n)
-		return 0;
-	return team_picked(parent, &picks, attr, out);
-}
-
-/** struct seat - a member of the parent, with its key in a split */
-struct seat {
-	u32 key;
-	u32 rank;
-};
-
-static int compare_seats(const void *a, const void *b)
-{
-	const struct seat *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-ANG_PUBLIC int angara_team_split(struct angara_team *parent, unsigned int color,
-				 unsigned int key,
-				 const struct angara_team_attr *attr,
-				 struct angara_team **out)
-{
-	u64 *all = calloc(parent->size, sizeof(*all));
-	struct seat *seats = calloc(parent->size, sizeof(*seats));
-	u32 *ranks = calloc(parent->size, sizeof(*ranks));
-	struct ang_outcome mine = { 0 }, its;
-	u32 i, n = 0;
-	int ret;
-
-	*out = NULL;
-	if (!all || !seats || !ranks)
-		mine.err = -ENOMEM;
-	ret = mine.err;
-	if (parent->given)
-		ret = ang_team_agree(parent, &mine, 0, &its);
-	else if (ret)
-		ang_coll_lose(parent);
-	if (ret)
-		goto out;
-	ret = ang_team_collect(parent, (u64)color << 32 | key, all);
-	if (ret || color == ANGARA_NO_COLOR)
-		goto out;
-	for (i = 0; i < parent->size; i++)
-		if (all[i] >> 32 == color)
-			seats[n++] = (struct seat){ .key = (u32)all[i], .rank = i };
-	qsort(seats, n, sizeof(*seats), compare_seats);
-	for (i = 0; i < n; i++)
-		ranks[i] = seats[i].rank;
-	ret = angara_team_subset(parent, ranks, n, attr, out);
-out:
-	free(ranks);
-	free(seats);
-	free(all);
+	if (!ret)
+		(*twin)->parent = NULL;
 	return ret;
 }
 
-static bool team_drained(struct angara_ctx *ctx, const void *arg)
-{
-	const struct angara_team *team = arg;
-
-	return !team->ops && (!team->offloaded ||
-			      (ctx->by_tree[1 + team->tree] == 0 &&
-			       ang_stripes_drained(team)));
-}
-
-/* Afterwards no operation of any member is in progress. */
-static int finish_ops(struct angara_team *team)
-{
-	u64 tag = END_TAG | (u64)team->epoch << 8 | team->tree;
-	int ret, err;
-
-	ret = ang_wait_until(team->ctx, team_drained, team, ANGARA_FOREVER);
-	if (!ret && team->offloaded)
-		ret = angara_barrier(team);
-	if (team->given)
-		err = ang_job_exchange(team->job, team->ranks, team->size, tag,
-				       NULL, 0, NULL);
-	else
-		err = team->lost ? -ECONNRESET : ang_team_meet(team);
-	return ret ? ret : err;
-}
-
-/** ang_team_end() - leave a team, and clear the rows of this member */
+/** ang_team_end() - leave a team with one tree, and clear the rows of this member */
 void ang_team_end(struct angara_team *team, bool quietly)
 {
-	ang_stripes_close(team, quietly);
 	ang_coll_leave(team, quietly);
 	if (team->offloaded)
 		team_leave(team);
 	ang_rows_clear(&team->rows);
 	team_free(team);
-}
-
-ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
-{
-	int ret;
-
-	if (!team)
-		return 0;
-	ret = finish_ops(team);
-	ang_team_end(team, !ret || team->given);
-	return ret;
-}
-
-ANG_PUBLIC void angara_team_leave(struct angara_team *team)
-{
-	/*
-	 * The end of the tree notifies the other members; without a tree,
-	 * messages do.
-	 */
-	if (team)
-		ang_team_end(team, team->given && team->offloaded);
-}
-
-ANG_PUBLIC unsigned int angara_team_rank(const struct angara_team *team)
-{
-	return team->rank;
-}
-
-ANG_PUBLIC unsigned int angara_team_size(const struct angara_team *team)
-{
-	return team->size;
-}
-
-ANG_PUBLIC unsigned int angara_team_tree(const struct angara_team *team)
-{
-	return team->offloaded ? team->tree : ANGARA_NO_TREE;
-}
-
-ANG_PUBLIC int angara_team_query(const struct angara_team *team,
-				 struct angara_team_info *info)
-{
-	const struct angara_team_info known = {
-		.rank = team->rank,
-		.members = team->size,
-		.offloaded = team->offloaded,
-		.tree = angara_team_tree(team),
-		.lost = team->lost ? team->culprit : ANGARA_NO_RANK,
-		.by_device = team->by_device,
-		.by_software = team->by_software,
-		.messages = team->messages + ang_stripes_messages(team),
-		.trees = team->offloaded ? 1 + team->nstripes : 0,
-	};
-
-	return ang_sized_give(info, &known, sizeof(known),
-			      ANG_SIZED_FIRST(angara_team_info, reserved));
-}
-
-ANG_PUBLIC struct angara_peer angara_team_peer(const struct angara_team *team,
-					       unsigned int rank)
-{
-	if (rank >= team->size)
-		return (struct angara_peer){ .node = 0xFFFFFFFFU, .ctx = 0xFFFF };
-	return team->peers[rank];
 }

@@ -253,6 +253,14 @@ int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its);
 
 /* team.c */
+struct ang_picks;
+int ang_team_of_job(struct angara_job *job, struct angara_ctx *ctx,
+		    const unsigned int *ranks, unsigned int n,
+		    const struct angara_team_attr *attr, int err,
+		    struct angara_team **out);
+int ang_team_of_team(struct angara_team *parent, const struct ang_picks *p,
+		     const struct angara_team_attr *attr,
+		     struct angara_team **out);
 int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
 		  struct angara_team **twin);
 void ang_team_end(struct angara_team *team, bool quietly);
@@ -263,7 +271,6 @@ int ang_stripes_open(struct angara_team *team, u32 root);
 void ang_stripes_close(struct angara_team *team, bool quietly);
 bool ang_stripes_drained(const struct angara_team *team);
 u64 ang_stripes_messages(const struct angara_team *team);
-u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
 int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 		     u32 elem, const struct angara_op *how,
 		     struct ang_blocked *b);
@@ -276,6 +283,8 @@ static inline u32 ang_stripes(const struct angara_team *team, u64 len)
 }
 
 /* team_rows.c */
+u32 ang_stripe_distance(u32 size, u32 i, u32 parts);
+u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
 int ang_rows_fabric(struct angara_domain *dom, struct angara_fabric **fabric);
 int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root);
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i);

@@ -313,6 +313,36 @@ static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe, bool first
 	return ret;
 }
 
+/**
+ * ang_stripe_distance() - the distance in ranks of two roots
+ * @size: members
+ * @i: which tree
+ * @parts: trees of the same members
+ *
+ * Return: how far the root of tree @i is from that of the first tree.
+ */
+u32 ang_stripe_distance(u32 size, u32 i, u32 parts)
+{
+	return (u32)((u64)size * i / parts);
+}
+
+/**
+ * ang_stripe_root() - find the root of one of the trees of the same members
+ * @team: team
+ * @root: rank whose node is the root of this team's tree
+ * @i: which tree
+ *
+ * Return: rank.
+ */
+u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
+{
+	u64 at = (u64)root + team->size +
+		 ang_stripe_distance(team->size, i, team->parts) -
+		 ang_stripe_distance(team->size, team->part, team->parts);
+
+	return (u32)(at % team->size);
+}
+
 /*
  * The plan of each tree of the same members depends on the trees before it, so
  * these are planned as well.

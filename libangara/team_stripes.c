@@ -52,28 +52,6 @@ int ang_stripes_env(u32 *stripes)
 	return 0;
 }
 
-/* Distance in ranks from the root of the first tree to that of tree @i. */
-static u32 root_distance(u32 size, u32 i, u32 parts)
-{
-	return (u32)((u64)size * i / parts);
-}
-
-/**
- * ang_stripe_root() - find the root of one of the trees of the same members
- * @team: team
- * @root: rank whose node is the root of this team's tree
- * @i: which tree
- *
- * Return: rank.
- */
-u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
-{
-	u64 at = (u64)root + team->size + root_distance(team->size, i, team->parts) -
-		 root_distance(team->size, team->part, team->parts);
-
-	return (u32)(at % team->size);
-}
-
 /* Trees for a reduction of @len bytes if a number of trees is set. */
 static u32 cut_by_number(u32 most, u64 len)
 {
@@ -187,7 +165,7 @@ int ang_stripes_open(struct angara_team *team, u32 root)
 		if (team->cut[i] > parts)
 			parts = team->cut[i];
 	for (i = 1; i < parts; i++) {
-		u64 at = (u64)root + root_distance(team->size, i, parts);
+		u64 at = (u64)root + ang_stripe_distance(team->size, i, parts);
 
 		if (ang_team_twin(team, (u32)(at % team->size), i, parts,
 				  &team->stripes[team->nstripes]))
