@@ -54,6 +54,13 @@ same()
 	diff <("$1") <("$2")
 }
 
+# The files that form a circle of calls are exactly those of the list.
+circle()
+{
+	diff <(grep '^[a-z]' libangara/tests/circle.txt) \
+		<(selftests/circles "$VARIANTS"/plain/obj/libangara/*.o | sed 's/o$/c/')
+}
+
 # A page of several functions names all of them; the other pages refer to it.
 aliases()
 {
@@ -215,6 +222,7 @@ soname()
 }
 
 check 'installs' install_all
+check 'no file joins the circle of calls' circle
 check 'headers and map agree' same declared mapped
 check 'map and library agree' same mapped exported
 check 'library and man pages agree' same exported described
