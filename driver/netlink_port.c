@@ -67,7 +67,7 @@ static int read_link(struct genl_info *info, struct angara_adm_link *link)
 	}
 	link->port = cpu_to_le32(nla_get_u8(info->attrs[ANG_NL_ID]));
 	if (!down && !any_fault(info->attrs)) {
-		NL_SET_ERR_MSG(info->extack, "down, loss, corrupt, delay: one of them is needed");
+		NL_SET_ERR_MSG(info->extack, "no setting: expected down, loss, corrupt or delay");
 		return -EINVAL;
 	}
 	if (down)

@@ -149,7 +149,7 @@ bad_input()
 		angara-run -n 3 angara-bcast-file --out "$TMP/none" "$0"
 	refused "bcast-file: wrong number" "--chunk 'x': not a number" 2 \
 		angara-run -n 3 angara-bcast-file --chunk x "$0"
-	refused "heat2d: grid too small" 'cannot be cut over 8 processes' 2 \
+	refused "heat2d: grid too small" 'cannot be divided among 8 processes' 2 \
 		angara-run -n 8 angara-heat2d --nx 2 --ny 2
 	refused "spmv: unknown option" "unknown option '--foo'" 2 \
 		angara-run -n 3 angara-spmv --foo

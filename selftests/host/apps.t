@@ -140,18 +140,18 @@ mtx_gives 'no elements' 0 0 '%%MatrixMarket matrix coordinate real general' \
 	'4 4 0'
 mtx_says 'empty file' "1: not '%%MatrixMarket" ''
 mtx_says 'no banner' "1: not '%%MatrixMarket" '3 3 1' '1 1 1'
-mtx_says 'array' "1: only 'matrix coordinate'" \
+mtx_says 'array' "1: expected 'matrix coordinate'" \
 	'%%MatrixMarket matrix array real general' '1 1' '1'
-mtx_says 'complex' '1: the field is not real, integer or pattern' \
+mtx_says 'complex' '1: expected a field real, integer or pattern' \
 	'%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 1 1'
-mtx_says 'hermitian' '1: the symmetry is not general or symmetric' \
+mtx_says 'hermitian' '1: expected a symmetry general or symmetric' \
 	'%%MatrixMarket matrix coordinate real hermitian' '1 1 1' '1 1 1'
 real='%%MatrixMarket matrix coordinate real general'
 mtx_says 'no size' "2: not 'ROWS COLUMNS ELEMENTS'" "$real" 'x'
 mtx_says 'negative size' "2: not 'ROWS COLUMNS ELEMENTS'" "$real" '-3 -3 1'
 mtx_says 'not square' '2: the matrix is not square' "$real" '3 4 1' '1 1 1'
-mtx_says 'size 0' '2: the size is not from 1' "$real" '0 0 0'
-mtx_says 'size too large' '2: the size is not from 1' "$real" \
+mtx_says 'size 0' '2: expected a size from 1' "$real" '0 0 0'
+mtx_says 'size too large' '2: expected a size from 1' "$real" \
 	'4294967296 4294967296 0'
 mtx_says 'row 0' '3: row or column outside' "$real" '3 3 1' '0 1 1'
 mtx_says 'column 4 of 3' '3: row or column outside' "$real" '3 3 1' '1 4 1'
@@ -161,7 +161,7 @@ mtx_says 'infinite value' '3: the value is not finite' "$real" '3 3 1' \
 	'1 1 inf'
 mtx_says 'fraction as integer' '3: the value is not an integer' \
 	'%%MatrixMarket matrix coordinate integer general' '3 3 1' '1 1 1.5'
-mtx_says 'text behind' '3: something follows' "$real" '3 3 1' '1 1 1 1'
+mtx_says 'text behind' '3: expected the end of the line' "$real" '3 3 1' '1 1 1 1'
 mtx_says 'too many' '4: more elements than' "$real" '3 3 1' '1 1 1' '2 2 2'
 mtx_says 'too few' '3: the file ends after 1 of 2' "$real" '3 3 2' '1 1 1'
 mtx_says 'upper triangle' '3: an element above the diagonal' \
@@ -193,7 +193,7 @@ check 'spmv: more elements than columns' says '--nnz 9: more than the 8' 2 \
 	"$BIN/angara-spmv" --n 8 --nnz 9
 check 'spmv: 17 trees' says "--trees '17': not a number from 1 to 16" 2 \
 	"$BIN/angara-spmv" --trees 17
-check 'spmv: matrix and size' says 'no --n or --nnz with it' 2 \
+check 'spmv: matrix and size' says '--matrix excludes --n and --nnz' 2 \
 	"$BIN/angara-spmv" --matrix "$TAP_TMP/m.mtx" --n 3
 check 'bcast-file: missing file' says 'nowhere: No such file' 2 \
 	"$BIN/angara-bcast-file" nowhere

@@ -333,7 +333,7 @@ static void blocked(void)
 		/* The server answers the request, then closes the connection. */
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_recv(cl), CLOSED);
-		EXPECT(said("node 0: the client blocks a call of the server"));
+		EXPECT(said("node 0: the client does not answer the server"));
 	} else {
 		EXPECT_EQ(ret, 0);
 		EXPECT_EQ(cl_get(cl, CONFIG, 0, 4), 0x10f01af4);

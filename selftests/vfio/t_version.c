@@ -182,7 +182,7 @@ static void version_first(void)
 	EXPECT_EQ(first_word(&cl, VFU_VERSION, other, 4), EPROTO);
 	EXPECT_EQ(cl_recv(cl), CLOSED);
 	cl_close(cl);
-	EXPECT(said("the client speaks vfio-user 1.0, here it is 0.0: use QEMU 10.1"));
+	EXPECT(said("the client speaks vfio-user 1.0, the server only 0.0: use QEMU 10.1"));
 	for (command = 0; command < 20; command++) {
 		if (command == VFU_VERSION)
 			continue;

@@ -341,7 +341,7 @@ double simulate(const struct job *j, const struct levels *s, struct traffic *t)
 	}
 	for (i = 0; i < s->ranks; i++)
 		if (x.m[i].prefix < x.m[i].sched.n)
-			exit(fail("member %u does not end", i));
+			exit(fail("member %u waits for a message that nobody sends", i));
 	destroy(&x);
 	return (double)x.now / FEMTO;
 }

@@ -123,7 +123,7 @@ int app_allgather(struct app *app, const void *mine, size_t len, void *all)
 {
 	int err = angara_job_allgather(app->job, mine, len, all);
 
-	return err ? app_fail(app, err, "exchange with the other processes") : 0;
+	return err ? app_fail(app, err, "cannot exchange data with the other processes") : 0;
 }
 
 static void open_ctx(struct app *app)
@@ -203,7 +203,7 @@ static int allocated(struct app *app, size_t len, int err)
 	if (err == -ENOMEM)
 		return app_fail(app, 0, "%zu bytes cannot be registered: no "
 				"memory, or 'ulimit -l' is too low", len);
-	return err ? app_fail(app, err, "registering %zu bytes", len) : 0;
+	return err ? app_fail(app, err, "cannot register %zu bytes", len) : 0;
 }
 
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr)

@@ -265,7 +265,7 @@ static int consume(struct transfer *t, uint64_t k)
 	memcpy(&h, window, sizeof(h));
 	if (h.err || h.len != chunk_len(t, k))
 		return app_fail(t->app, 0, "%s: %s", t->opt->file,
-				h.err == -ENODATA ? "became shorter meanwhile" :
+				h.err == -ENODATA ? "the file was truncated while it was sent" :
 						    strerror((int)-h.err));
 	if (t->opt->run.flip == t->app->rank && !k)
 		window[HEADER] ^= 1;
@@ -363,7 +363,7 @@ static void run(struct transfer *t)
 	if (app_agree(t->app))
 		return;
 	if (outfile_commit(&t->out))
-		app_fail(t->app, 0, "%s: cannot be given its name", t->out.path);
+		app_fail(t->app, 0, "cannot rename the received file to %s", t->out.path);
 	if (app_agree(t->app))
 		return;
 	if (!t->app->rank)

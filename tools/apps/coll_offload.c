@@ -35,7 +35,7 @@ static int bcast_start(struct coll *c, struct coll_bcast *b)
 		return 0;
 	err = APP_POST(angara_bcast_nbi(o->team[b->tree], angara_mr_key(b->dst),
 			       b->dst_off, b->src, b->src_off, b->len, app_op(&b->req)));
-	return err ? app_fail(c->app, err, "broadcast of %llu bytes",
+	return err ? app_fail(c->app, err, "broadcast of %llu bytes failed",
 			      (unsigned long long)b->len) : 0;
 }
 
@@ -50,7 +50,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 		return app_wait(c->app, &b->req, "broadcast");
 	err = angara_team_received_wait(o->team[b->tree], o->expected[b->tree],
 					APP_TIMEOUT_MS);
-	return err ? app_fail(c->app, err, "broadcast from rank %u on tree %u",
+	return err ? app_fail(c->app, err, "broadcast from rank %u on tree %u failed",
 			      b->source, b->tree) : 0;
 }
 
@@ -108,7 +108,7 @@ void coll_offload_explain(struct app *app, int err, unsigned int trees)
 {
 	switch (err) {
 	case -EPERM:
-		app_fail(app, 0, "collective trees may not be programmed: run as "
+		app_fail(app, 0, "no permission to program collective trees: run as "
 			 "root, or have %u delegated ('angaractl tree "
 			 "delegate')", trees);
 		break;

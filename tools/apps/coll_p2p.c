@@ -140,7 +140,7 @@ static int edge_take(struct p2p *p, struct edge *e)
 				      e->taken / 2 + 1, APP_TIMEOUT_MS);
 
 	e->taken++;
-	return err ? app_fail(app, err, "waiting for a put from rank %u",
+	return err ? app_fail(app, err, "no put from rank %u has arrived",
 			      e->peer) : 0;
 }
 

@@ -66,8 +66,8 @@ static int run_bcast(struct bench *b, struct coll *c, size_t bytes, uint64_t i)
 		memset(angara_mr_addr(b->mr), (int)(i & 0xFF), bytes);
 	err = coll_bcast(c, &bc);
 	if (!err && (dst[0] != (char)i || dst[bytes - 1] != (char)i))
-		err = app_fail(b->app, 0, "broadcast (%s) of %zu bytes brought "
-			       "other data", c->ops->name, bytes);
+		err = app_fail(b->app, 0, "broadcast (%s) of %zu bytes delivered "
+			       "wrong data", c->ops->name, bytes);
 	return err;
 }
 
@@ -87,8 +87,8 @@ static int run_allreduce(struct bench *b, struct coll *c, size_t bytes,
 	src[n - 1] = (int64_t)i;
 	err = coll_allreduce(c, &r);
 	if (!err && (dst[0] != want || dst[n - 1] != want))
-		err = app_fail(b->app, 0, "allreduce (%s) of %zu bytes gave "
-			       "another sum", c->ops->name, bytes);
+		err = app_fail(b->app, 0, "allreduce (%s) of %zu bytes returned "
+			       "a wrong sum", c->ops->name, bytes);
 	return err;
 }
 

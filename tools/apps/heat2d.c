@@ -377,7 +377,7 @@ static int prepare(struct heat *h)
 	int err;
 
 	if (heat_cut_choose(&h->cut, app->size))
-		app_bad_input(app, "%u x %u cells cannot be cut over %u "
+		app_bad_input(app, "%u x %u cells cannot be divided among %u "
 			      "processes in rows and columns with a cell for "
 			      "each; --nx %u is enough", h->cut.nx, h->cut.ny,
 			      app->size, app->size);

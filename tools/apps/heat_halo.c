@@ -142,7 +142,7 @@ static int put_face(struct heat_halo *halo, unsigned int d)
 	else
 		err = APP_POST(angara_put_nbi(app->ctx, peer, key, dst, halo->mr, src,
 				     len, &op));
-	return err ? app_fail(app, err, "put of a face to rank %u",
+	return err ? app_fail(app, err, "cannot put a face to rank %u",
 			      halo->peer[d]) : 0;
 }
 
@@ -156,7 +156,7 @@ static int take_face(struct heat_halo *halo, unsigned int d)
 	uint64_t i;
 
 	if (err)
-		return app_fail(halo->app, err, "no face from rank %u",
+		return app_fail(halo->app, err, "no face from rank %u has arrived",
 				halo->peer[d]);
 	for (i = 0; i < line.n; i++)
 		line.first[i * line.stride] = in[i];

@@ -98,14 +98,14 @@ static int read_banner(struct reader *r)
 		return bad(r, "not '%%MatrixMarket matrix coordinate FIELD "
 			   "SYMMETRY'");
 	if (strcasecmp(object, "matrix") || strcasecmp(format, "coordinate"))
-		return bad(r, "only 'matrix coordinate' is read");
+		return bad(r, "expected 'matrix coordinate': other formats are not supported");
 	r->pattern = !strcasecmp(field, "pattern");
 	r->integer = !strcasecmp(field, "integer");
 	if (!r->pattern && !r->integer && strcasecmp(field, "real"))
-		return bad(r, "the field is not real, integer or pattern");
+		return bad(r, "expected a field real, integer or pattern");
 	r->symmetric = !strcasecmp(symmetry, "symmetric");
 	if (!r->symmetric && strcasecmp(symmetry, "general"))
-		return bad(r, "the symmetry is not general or symmetric");
+		return bad(r, "expected a symmetry general or symmetric");
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int read_size(struct reader *r, struct mtx *m)
 	if (m->n != columns)
 		return bad(r, "the matrix is not square");
 	if (!m->n || m->n > MAX_N)
-		return bad(r, "the size is not from 1 to 4294967295");
+		return bad(r, "expected a size from 1 to 4294967295");
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int read_element(struct reader *r, struct mtx *m)
 	if (err)
 		return err;
 	if (!is_blank(s))
-		return bad(r, "something follows the element");
+		return bad(r, "expected the end of the line behind the element");
 	err = add(r, m, row, col, val);
 	if (!err && r->symmetric && row != col)
 		err = add(r, m, col, row, val);

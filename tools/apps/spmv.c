@@ -131,8 +131,8 @@ static const struct opts_command command = {
 static int check_options(struct app *app, struct options *o)
 {
 	if (o->matrix && (o->n || o->nnz))
-		return app_bad_input(app, "--matrix gives size and elements: no "
-				     "--n or --nnz with it");
+		return app_bad_input(app, "--matrix excludes --n and --nnz: the "
+				     "file has the size and the elements");
 	o->n = o->n ? o->n : 20000;
 	o->nnz = o->nnz ? o->nnz : 10;
 	if (!o->matrix && o->nnz > o->n)
@@ -174,7 +174,7 @@ static int rows_of(struct spmv *s, uint64_t first, uint64_t rows, struct csr *a)
 	*a = (struct csr) { .n = s->n, .first = first, .rows = rows };
 	err = s->opt->matrix ? csr_collect(a, s->mtx.list, s->mtx.count) :
 			       csr_generate(a, (uint32_t)s->opt->nnz);
-	return err ? app_fail(s->app, err, "matrix of %llu rows",
+	return err ? app_fail(s->app, err, "cannot make a matrix of %llu rows",
 			      (unsigned long long)rows) : 0;
 }
 

@@ -359,7 +359,7 @@ int run_loop(struct run_job *job)
 	int ret = prepare(job);
 
 	if (ret) {
-		run_say("cannot set up: %s", strerror(-ret));
+		run_say("cannot prepare the job: %s", strerror(-ret));
 		return RUN_EXIT_FAILURE;
 	}
 	job->status = start(job);

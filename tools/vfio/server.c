@@ -232,7 +232,7 @@ static void *card_main(void *arg)
 		if (p[2].revents)
 			serve(c);
 		if (c->stuck && c->client) {
-			card_say(c, "the client blocks a call of the server: connection closed");
+			card_say(c, "the client does not answer the server: connection closed");
 			hang_up(c);
 		}
 		if (p[1].revents)

@@ -146,7 +146,7 @@ int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max)
 	int ret = 0;
 
 	if (in->major) {
-		card_say(c, "the client speaks vfio-user %u.%u, here it is 0.0: use QEMU 10.1 or later",
+		card_say(c, "the client speaks vfio-user %u.%u, the server only 0.0: use QEMU 10.1 or later",
 			 in->major, in->minor);
 		return -EPROTO;
 	}
