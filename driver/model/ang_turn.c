@@ -21,6 +21,9 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		ang_op_resume(v, n, c);
 		progress = true;
 	}
+	/* The work of the step is used up: there is more to do in the next one. */
+	if (c->due)
+		progress = true;
 	for (i = 0; i < FETCH_BATCH && c->sq_ci != c->sq_pi; i++) {
 		if (!ang_fetch(v, n, c))
 			break;

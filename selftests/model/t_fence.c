@@ -242,6 +242,28 @@ static void data(void)
 	host_end(h);
 }
 
+/* A step ends at any point before a fenced operation starts. */
+static void cut(void)
+{
+	struct angara_cqe cqe;
+	u32 k;
+
+	start();
+	make_room();
+	for (h->v.turn = 1; h->v.turn < 3000; h->v.turn++) {
+		post_put(a, 0, 0);
+		for (k = 1; k < 4; k++)
+			post_put(a, k, ANGARA_WQE_FENCE);
+		kick(a);
+		host_run(h);
+		for (k = 0; k < 4; k++) {
+			EXPECT(poll_cq(a, &cqe));
+			EXPECT_EQ(le64_to_cpu(cqe.cookie), k);
+		}
+	}
+	end();
+}
+
 const struct test_case fence_cases[] = {
 	{ "fence: of one node", of_one_node },
 	{ "fence: in a row", in_a_row },
@@ -250,5 +272,6 @@ const struct test_case fence_cases[] = {
 	{ "fence: failing", failing },
 	{ "fence: a context goes", destroyed },
 	{ "fence: data", data },
+	{ "fence: a step ends before it", cut },
 	{ 0 },
 };
