@@ -224,7 +224,8 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	c->rx_told = 1;
 }
 
-static void ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+/** ang_ctx_tell() - publish the counters of a context */
+void ang_ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	u32 dirty = c->dirty;
 
@@ -258,8 +259,8 @@ void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 		if (!set)
 			continue;
 		for (; set && v->work <= stop; set &= set - 1)
-			ctx_tell(v, n, ang_ctx(v->fab, n,
-					       w * 64 + ang_lowest(set)));
+			ang_ctx_tell(v, n, ang_ctx(v->fab, n,
+						   w * 64 + ang_lowest(set)));
 		n->dirty[w] = set;
 		left |= set;
 	}

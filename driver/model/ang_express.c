@@ -21,8 +21,9 @@
  * if packets are traced, if nodes are played elsewhere, if routes are very
  * long, while a link has faults or is down, and once nodes have been lost.
  *
- * A put or get of one packet does not even become an operation, if its context
- * has no other one pending.
+ * A put or get of one packet is a small operation: it does not even become an
+ * operation, if its context has no other one pending.  Several threads may do that
+ * in the lanes of a node (ang_lane.c), which no view holds then.
  */
 #include "ang_int.h"
 
@@ -84,19 +85,24 @@ bool ang_express_may(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Count a train on its path from @from, which the view holds, by port @dir to
- * @dst; switches and nodes in between have separate counters for it.
+ * Count a train on its path from @from by port @dir to @dst.  The view is in @lane
+ * there, or holds that node; switches and nodes in between have separate counters.
  * Return: the number of hops.
  */
-static u16 way_count(struct ang_view *v, struct ang_node *from, u32 dir, u32 dst,
-		     u32 npkts, u32 flits, u32 vc)
+static u16 way_count(struct ang_view *v, struct ang_node *from,
+		     struct ang_lane *lane, u32 dir, u32 dst, u32 npkts, u32 flits,
+		     u32 vc)
 {
 	struct ang_port *port = ang_port(v->fab, from, dir);
 	u16 hops = 1;
 
-	port->link.packets[vc] += npkts;
-	port->link.flits[vc] += flits;
-	from->clock += flits;
+	if (lane) {
+		ang_lane_send(v, from, lane, dir, npkts, flits);
+	} else {
+		port->link.packets[vc] += npkts;
+		port->link.flits[vc] += flits;
+		from->clock += flits;
+	}
 	while (port->peer != dst) {
 		struct ang_node *n = ang_node(v->fab, port->peer);
 
@@ -112,7 +118,8 @@ static u16 way_count(struct ang_view *v, struct ang_node *from, u32 dir, u32 dst
 static void pkt_way(struct ang_view *v, struct ang_node *from, u32 dir,
 		    struct ang_pkt *p, u32 vc)
 {
-	p->hops = way_count(v, from, dir, p->dst_node, p->npkts, ang_flits(p), vc);
+	p->hops = way_count(v, from, NULL, dir, p->dst_node, p->npkts, ang_flits(p),
+			    vc);
 }
 
 /**
@@ -147,36 +154,75 @@ bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 	return true;
 }
 
-/* A packet leaves an adapter, and arrives at another one after @hops. */
-static inline void one_counted(struct ang_node *from, struct ang_node *to,
-			       struct ang_ctx *c, u32 len, u32 flits, u32 hops)
+/**
+ * struct small_end - one end of a small operation
+ * @n: node
+ * @c: context there
+ * @lane: lane that the view is in; NULL: it holds the node
+ */
+struct small_end {
+	struct ang_node *n;
+	struct ang_ctx *c;
+	struct ang_lane *lane;
+};
+
+/* A packet leaves an adapter. */
+static void one_sent(const struct small_end *from, u32 flits)
 {
-	from->cnt.injected_packets++;
-	from->cnt.injected_flits += flits;
-	from->clock += flits;
-	to->cnt.ejected_packets++;
-	to->cnt.ejected_flits += flits;
-	to->cnt.hops += hops;
-	to->clock += flits;
-	c->cnt.rx_packets++;
-	c->cnt.rx_bytes += len;
+	struct ang_lane *l = from->lane;
+
+	if (l) {
+		l->injected_packets++;
+		l->injected_flits += flits;
+		return;
+	}
+	from->n->cnt.injected_packets++;
+	from->n->cnt.injected_flits += flits;
+	from->n->clock += flits;
+}
+
+/* A packet arrives at an adapter. */
+static void one_received(struct ang_view *v, const struct small_end *to, u32 len,
+			 u32 flits, u32 hops)
+{
+	struct ang_lane *l = to->lane;
+
+	if (l) {
+		l->ejected_packets++;
+		l->ejected_flits += flits;
+		l->hops += hops;
+		ang_lane_receive(v, to->n, l, to->c, len);
+		return;
+	}
+	to->n->cnt.ejected_packets++;
+	to->n->cnt.ejected_flits += flits;
+	to->n->cnt.hops += hops;
+	to->n->clock += flits;
+	to->c->cnt.rx_packets++;
+	to->c->cnt.rx_bytes += len;
+}
+
+/* A packet leaves one adapter by link @dir, and arrives at another one. */
+static inline void one_counted(struct ang_view *v, const struct small_end *from,
+			       const struct small_end *to, u32 dir, u32 len,
+			       u32 flits, u32 vc)
+{
+	one_sent(from, flits);
+	one_received(v, to, len, flits, way_count(v, from->n, from->lane, dir,
+						  to->n->id, 1, flits, vc));
 }
 
 /* Count a put or get of one packet, and its answer. */
-static void small_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-			struct ang_node *t, struct ang_ctx *tc, u32 dir, u32 len,
-			bool put)
+static void small_count(struct ang_view *v, const struct small_end *from,
+			const struct small_end *to, u32 dir, u32 len, bool put)
 {
 	u32 data = ang_flits_of(1, len);
-	u32 there = put ? data : 1, back = put ? 1 : data;
-	u32 answer = ang_topo_route(&v->topo, t->id, n->id);
+	u32 answer = ang_topo_route(&v->topo, to->n->id, from->n->id);
 
-	one_counted(n, t, tc, len, there,
-		    way_count(v, n, dir, t->id, 1, there, ANGARA_VC_REQ));
-	one_counted(t, n, c, len, back,
-		    way_count(v, t, answer, n->id, 1, back, ANGARA_VC_RSP));
-	c->cnt.tx_packets++;
-	c->cnt.tx_bytes += put ? len : 0;
+	one_counted(v, from, to, dir, len, put ? data : 1, ANGARA_VC_REQ);
+	one_counted(v, to, from, answer, len, put ? 1 : data, ANGARA_VC_RSP);
+	from->c->cnt.tx_packets++;
+	from->c->cnt.tx_bytes += put ? len : 0;
 }
 
 /* The data of a put. */
@@ -205,7 +251,7 @@ static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *
  * Complete at the sender, which stores the data of a get.  As with packets, an
  * operation whose sink has gone away has an error.
  */
-static void small_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, const u8 *data)
 {
 	struct angara_cqe cqe = {
@@ -238,11 +284,71 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 			    len, ANGARA_ACCESS_LOCAL_WRITE);
 }
 
+/* Is there room on the link to @dst?  @dir: out: that link */
+static bool small_room(struct ang_view *v, const struct small_end *from, u32 dst,
+		       u32 *dir)
+{
+	if (!from->lane)
+		return ang_may_leave(v, from->n, dst, ANGARA_VC_REQ, dir);
+	*dir = ang_topo_route(&v->topo, from->n->id, dst);
+	return ang_link_free(v, from->n, *dir, ANGARA_VC_REQ);
+}
+
+/*
+ * Take the target, or enter one of its lanes.  An operation that notifies needs it
+ * whole.  Return: false: it is busy.
+ */
+static bool small_take(struct ang_view *v, const struct small_end *from,
+		       struct small_end *to, bool notify)
+{
+	to->lane = notify ? NULL : ang_lane_target(v, from->c, from->n, to->n);
+	return to->lane || ang_node_seize(v, to->n);
+}
+
+static void small_release(struct ang_view *v, const struct small_end *to, bool notify)
+{
+	if (to->lane)
+		ang_lane_leave(to->lane);
+	else if (notify)
+		ang_node_leave(v, to->n);
+	else
+		ang_node_drop(v, to->n);
+}
+
+/*
+ * The target's part.  Return: false if a check fails; then nothing is counted.
+ */
+static bool small_serve(struct ang_view *v, const struct small_end *from,
+			struct small_end *to, const struct angara_wqe *w, u32 dir,
+			u8 *data)
+{
+	struct ang_ctx *c = ang_ctx_get(v, to->n, le16_to_cpu(w->dst_ctx));
+
+	if (!c || !ang_ctx_serves(c, from->c->pkey, from->c->job) ||
+	    small_access(v, to->n, c, w, data))
+		return false;
+	to->c = c;
+	ang_work(v, 2 * ANG_WORK_PKT);
+	small_count(v, from, to, dir, le32_to_cpu(w->length),
+		    w->opcode == ANGARA_OP_PUT);
+	v->small++;
+	if (!to->lane)
+		to->n->calm = to->n->spell + 1;
+	if (w->flags & ANGARA_WQE_NOTIFY) {
+		u32 counter = le16_to_cpu(w->counter);
+
+		ang_ctx_count(v, to->n, c, ANGARA_CTR_USER(counter),
+			      ++c->user[counter]);
+	}
+	return true;
+}
+
 /**
  * ang_express_entry() - carry out an entry that is a put or get of one packet
  * @v: view
  * @n: node
  * @c: context with no pending operation, and room for a completion
+ * @lane: lane of the context, which the view is in; NULL: it holds the node
  * @w: its next entry, which is valid
  *
  * The entry becomes no operation.  If any check fails, nothing is counted and
@@ -251,44 +357,28 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
  * Return: true if it was carried out.
  */
 bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		       const struct angara_wqe *w)
+		       struct ang_lane *lane, const struct angara_wqe *w)
 {
+	const struct small_end from = { .n = n, .c = c, .lane = lane };
 	u32 dst = le32_to_cpu(w->dst_node);
 	u32 len = le32_to_cpu(w->length);
-	bool put = w->opcode == ANGARA_OP_PUT;
+	bool notify = w->flags & ANGARA_WQE_NOTIFY;
 	u8 data[ANGARA_PACKET_BYTES];
-	struct ang_ctx *tc;
-	struct ang_node *t;
-	bool done = false;
+	struct small_end to;
+	bool done;
 	u32 dir;
 
-	if ((!put && w->opcode != ANGARA_OP_GET) || !len || len > sizeof(data) ||
-	    w->flags & ANGARA_WQE_FENCE || c->ghosts || dst >= v->topo.nodes ||
-	    !may_express(v, n, dst) || !ang_may_leave(v, n, dst, ANGARA_VC_REQ, &dir) ||
-	    small_begin(v, n, c, w, data))
+	if ((w->opcode != ANGARA_OP_PUT && w->opcode != ANGARA_OP_GET) || !len ||
+	    len > sizeof(data) || w->flags & ANGARA_WQE_FENCE || c->ghosts ||
+	    dst >= v->topo.nodes || !may_express(v, n, dst) ||
+	    !small_room(v, &from, dst, &dir) || small_begin(v, n, c, w, data))
 		return false;
-	t = target_take(v, dst);
-	if (!t)
+	to.n = ang_node(v->fab, dst);
+	if (!small_take(v, &from, &to, notify))
 		return false;
-	tc = ang_ctx_get(v, t, le16_to_cpu(w->dst_ctx));
-	if (!tc || !ang_ctx_serves(tc, c->pkey, c->job) ||
-	    small_access(v, t, tc, w, data))
-		goto out;
-	ang_work(v, 2 * ANG_WORK_PKT);
-	small_count(v, n, c, t, tc, dir, len, put);
-	if (w->flags & ANGARA_WQE_NOTIFY) {
-		u32 counter = le16_to_cpu(w->counter);
-
-		ang_ctx_count(v, t, tc, ANGARA_CTR_USER(counter),
-			      ++tc->user[counter]);
-	}
-	done = true;
-out:
-	if (w->flags & ANGARA_WQE_NOTIFY)
-		ang_node_leave(v, t);
-	else
-		ang_node_drop(v, t);
+	done = small_serve(v, &from, &to, w, dir, data);
+	small_release(v, &to, notify);
 	if (done)
-		small_end(v, n, c, w, data);
+		small_done(v, n, c, w, data);
 	return done;
 }

@@ -582,8 +582,51 @@ static inline void entries_done(struct ang_node *n, struct ang_ctx *c, u32 used)
 {
 	c->cnt.wqes++;
 	c->sq_ci += used;
-	c->dirty |= ANG_DIRTY_SQ;
-	ang_set_bit(n->dirty, c->id);
+	ang_ctx_soil(n, c, ANG_DIRTY_SQ);
+}
+
+/* Read a context's next entry.  Return: ANGARA_ST_*; after an error @w is empty. */
+static u32 entry_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct angara_wqe *w)
+{
+	ang_work(v, ANG_WORK_WQE);
+	if (!read_sq(v, n, c, c->sq_ci, w, sizeof(*w)))
+		return wqe_check(w);
+	memset(w, 0, sizeof(*w));
+	return ANGARA_ST_DMA;
+}
+
+/* Places of an entry with its payload, which must not be read as entries. */
+static u32 entry_places(const struct angara_wqe *w)
+{
+	if (w->flags & ANGARA_WQE_INLINE && wqe_payload(w) <= ANGARA_MAX_INLINE)
+		return 1 + INLINE_SLOTS((u32)wqe_payload(w));
+	return 1;
+}
+
+/**
+ * ang_fetch_small() - carry out a context's next entry in a lane
+ * @v: view
+ * @n: node, not held
+ * @c: context without pending operations
+ * @lane: its source lane
+ *
+ * Return: false if the entry needs the node; then nothing has happened.
+ */
+bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_lane *lane)
+{
+	struct angara_wqe w;
+	u32 used;
+
+	if (!cq_room(v, n, c) || entry_read(v, n, c, &w))
+		return false;
+	used = entry_places(&w);
+	if (c->sq_pi - c->sq_ci < used || ang_is_coll(w.opcode) ||
+	    !ang_express_entry(v, n, c, lane, &w))
+		return false;
+	entries_done(n, c, used);
+	return true;
 }
 
 /**
@@ -598,32 +641,22 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	struct angara_wqe w;
 	struct ang_op *op;
-	u32 used = 1;
-	u32 status;
-	u32 slot;
+	u32 status, used, slot;
 
 	if (c->sq_ci == c->sq_pi || !c->free || !cq_room(v, n, c))
 		return false;
-	ang_work(v, ANG_WORK_WQE);
-	if (read_sq(v, n, c, c->sq_ci, &w, sizeof(w))) {
-		memset(&w, 0, sizeof(w));
-		status = ANGARA_ST_DMA;
-	} else {
-		status = wqe_check(&w);
-	}
+	status = entry_read(v, n, c, &w);
 	if (!status && w.flags & ANGARA_WQE_FENCE && ang_is_coll(w.opcode) &&
 	    c->nops)
 		return false;
-	/* The payload of a refused entry must not be read as entries. */
-	if (w.flags & ANGARA_WQE_INLINE && wqe_payload(&w) <= ANGARA_MAX_INLINE)
-		used += INLINE_SLOTS((u32)wqe_payload(&w));
+	used = entry_places(&w);
 	if (c->sq_pi - c->sq_ci < used) {
 		used = 1;
 		status = ANGARA_ST_DESC;
 	}
 	if (!status && !c->nops && (ang_is_coll(w.opcode) ?
 				    ang_last_entry(v, n, c, &w) :
-				    ang_express_entry(v, n, c, &w))) {
+				    ang_express_entry(v, n, c, NULL, &w))) {
 		entries_done(n, c, used);
 		return true;
 	}

@@ -112,6 +112,7 @@ static inline bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 in,
 	return ang_link_places(v, n, dir, vc, need);
 }
 
+bool ang_link_free(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc);
 void ang_link_count(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		    u32 dir, u32 vc);
 void ang_link_put(struct ang_view *v, struct ang_node *n,
@@ -235,7 +236,7 @@ void ang_answer_eject(struct ang_view *v, struct ang_node *n,
 bool ang_express_may(struct ang_view *v, struct ang_node *n,
 		     struct ang_ctx *c, const struct ang_op *op);
 bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		       const struct angara_wqe *w);
+		       struct ang_lane *lane, const struct angara_wqe *w);
 bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir);
 
@@ -247,6 +248,26 @@ static inline bool ang_linkless(const struct ang_view *v)
 {
 	return !v->packets && !v->ops->trace && v->fab->express &&
 	       ang_links_perfect(v->fab);
+}
+
+/* ang_lane.c */
+struct ang_lane *ang_lane_target(struct ang_view *v, const struct ang_ctx *c,
+				 const struct ang_node *n, struct ang_node *t);
+bool ang_lane_bell(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi);
+void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
+		   u32 dir, u32 npkts, u32 flits);
+void ang_lane_receive(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
+		      const struct ang_ctx *c, u32 len);
+bool ang_lanes_close(struct ang_view *v, struct ang_node *n);
+void ang_lanes_offer(const struct ang_view *v, struct ang_node *n);
+bool ang_lanes_bar(struct ang_fabric *fab, struct ang_node *n);
+void ang_lanes_clear(struct ang_fabric *fab, struct ang_node *n);
+void ang_lanes_init(struct ang_fabric *fab, struct ang_node *n);
+
+/** ang_lane_leave() - let others have a lane */
+static inline void ang_lane_leave(struct ang_lane *l)
+{
+	ang_store_release(&l->taken, 0);
 }
 
 /* ang_last.c */
@@ -523,6 +544,14 @@ static inline bool ang_ctx_serves(const struct ang_ctx *c, u32 pkey, u64 job)
 	return c->pkey == pkey && c->job == job;
 }
 
+/** ang_ctx_soil() - note that counters (ANG_DIRTY_*) have to be published */
+static inline void ang_ctx_soil(struct ang_node *n, struct ang_ctx *c, u32 what)
+{
+	c->dirty |= (u8)what;
+	if (!c->lane)
+		ang_set_bit(n->dirty, c->id);
+}
+
 /*
  * ang_ctx_event() - note that a CQE or a counter was written, to publish it at
  * the end
@@ -530,14 +559,14 @@ static inline bool ang_ctx_serves(const struct ang_ctx *c, u32 pkey, u64 job)
 static inline void ang_ctx_event(struct ang_node *n, struct ang_ctx *c)
 {
 	c->evseq++;
-	c->dirty |= ANG_DIRTY_EVENT;
-	ang_set_bit(n->dirty, c->id);
+	ang_ctx_soil(n, c, ANG_DIRTY_EVENT);
 }
 
 void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		   u32 index, u64 value);
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 tree, u32 status);
+void ang_ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n);
 
 /* ang_turn.c */
@@ -546,6 +575,8 @@ bool ang_inject(struct ang_view *v, struct ang_node *n);
 
 /* ang_inject.c */
 bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     struct ang_lane *lane);
 void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_op_fail(struct ang_op *op, u32 status, u32 culprit);
 void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

@@ -98,6 +98,25 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 }
 
 /**
+ * ang_link_free() - is there room for a packet of this node on a link?
+ * @v: view; the node may be in a lane, so it is not held
+ * @n: node
+ * @dir: link
+ * @vc: virtual channel
+ *
+ * Unlike ang_link_room(), it does not note that the node waits for room.
+ *
+ * Return: true if there is room.
+ */
+bool ang_link_free(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
+{
+	struct ang_port *port = ang_port(v->fab, n, dir);
+
+	return ang_retry_room(port) && ring_free(v->fab, link_ring(v, port, vc)) >=
+	       ang_room_needed(v->fab->bubble, false);
+}
+
+/**
  * ang_pass_note() - note which packet is about to be forwarded; see
  * ang_recover.c
  * @v: view

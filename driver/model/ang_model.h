@@ -160,8 +160,11 @@ struct ang_list {
  * @packets: all operations use packets; false: see ang_express.c for those that
  *	do not
  * @express: injected trains do without links, if their target can be taken
+ * @calm: small operations of a node in a row after which several threads may be
+ *	in it at once, see ang_lane.c; 0: it opens no node for that
  * @hop: held node that has the next turn, or NULL; see ang_hop.c
  * @climb: a neighbor that gets work becomes @hop
+ * @small: small operations carried out
  * @steps: steps made
  * @work: units of work done, see ang_work.h
  * @stop: value of @work at which the current node stops
@@ -179,6 +182,8 @@ struct ang_view {
 	bool express;
 	struct ang_node *hop;
 	bool climb;
+	u32 calm;
+	u32 small;
 	u32 steps;
 	u32 turn;
 	u64 work;

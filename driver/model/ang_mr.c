@@ -38,11 +38,18 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    u32 slot, struct angara_hw_mr *mr)
 {
 	struct ang_dom *d = ang_dom(v->fab, n, c->dom);
+	struct ang_pages *mrt = &d->mrt;
+	struct ang_pages seen;
 	u64 addr;
 
 	if (slot >= d->mrs)
 		return ANGARA_ST_KEY;
-	if (ang_pages_at(v, n, &d->mrt, (u64)slot * sizeof(*mr), &addr) ||
+	/* Only the holder of the node changes what it remembers of the table. */
+	if (READ_ONCE(n->lanes)) {
+		seen = d->mrt;
+		mrt = &seen;
+	}
+	if (ang_pages_at(v, n, mrt, (u64)slot * sizeof(*mr), &addr) ||
 	    ang_dma_read(v, n, addr, mr, sizeof(*mr)))
 		return ANGARA_ST_DMA;
 	if (mr->valid != 1)

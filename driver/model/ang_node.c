@@ -82,6 +82,8 @@ static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 
 	fab->off_dom = at;
 	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
+	fab->off_lane = at;
+	at = align64(at + 2 * ANG_LANES * (u32)sizeof(struct ang_lane));
 	fab->off_op = at;
 	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
 	fab->off_inl = at;
@@ -175,6 +177,7 @@ static void node_init(struct ang_fabric *fab, const struct ang_topo *topo,
 		return;
 	n->pe = pe_at(fab, id);
 	number_ctxs(fab, n);
+	ang_lanes_init(fab, n);
 }
 
 bool ang_fabric_begin(void *mem, const struct ang_cfg *cfg,

@@ -18,6 +18,8 @@
  *    late request reaches a new context of that node.
  *  - Neighbours take down trees that lead to a torn node.  All nodes end
  *    operations with it and name it, as for a lost node; see ang_lost.c.
+ *  - A thread that died in a lane (ang_lane.c) has torn the node of its context,
+ *    not that of the target.  All lanes are empty and shut afterwards.
  *  - References to payload buffers are counted anew: one per packet in a ring
  *    or FIFO, or one per output that the packet at the head still owes; one
  *    per buffer in a Reducer.  Nothing else holds one between two steps.
@@ -59,7 +61,7 @@ u32 ang_recover_find(struct ang_fabric *fab)
 	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
-		if (is_held(READ_ONCE(n->sched)))
+		if (is_held(READ_ONCE(n->sched)) || ang_lanes_bar(fab, n))
 			WRITE_ONCE(n->torn, 1);
 		found += READ_ONCE(n->torn);
 	}
@@ -176,6 +178,9 @@ void ang_recover_fence(struct ang_fabric *fab)
 
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		node_fence(ang_node(fab, i));
+	for (i = 0; i < fab->cfg.topo.routers; i++)
+		if (ang_lanes_bar(fab, ang_node(fab, i)))
+			WRITE_ONCE(ang_node(fab, i)->torn, 1);
 	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
@@ -334,6 +339,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->untold = false;
 	n->turn = 0;
 	n->first = 0;
+	n->calm = 0;
 	n->refused = 0;
 	ang_lost_forget(n);
 }
@@ -459,6 +465,8 @@ void ang_recover(struct ang_view *v)
 	/* This is not a step: its work is not limited. */
 	v->stop = ~0ULL;
 	kept_mark(fab);
+	for (i = 0; i < fab->cfg.topo.routers; i++)
+		ang_lanes_clear(fab, ang_node(fab, i));
 	each_node(v, true, torn_pass);
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		rings_void(fab, ang_node(fab, i));

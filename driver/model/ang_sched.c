@@ -11,6 +11,9 @@
  * a node is one before its reads.  So either the holder sees the work, or the
  * caller sees that there is no holder.
  *
+ * Threads with small operations may be in a node that no view holds; see
+ * ang_lane.c.
+ *
  * A timer expires at its cycle of the node's clock, or earlier: functional hosts
  * have no time of their own, so a node's clock jumps to its deadline when nothing
  * else is left to do, and from time to time before.  So a wait for credits never
@@ -213,6 +216,23 @@ static bool node_take(struct ang_node *n, u64 *why)
 	return false;
 }
 
+/* Let go of a node that node_take() has taken, as if it had not. */
+static void node_return(struct ang_node *n, u64 why)
+{
+	u64 old = READ_ONCE(n->sched);
+	u64 seen;
+
+	while ((seen = ang_cmpxchg(&n->sched, old, (old & ~ANG_SCHED_OWNED) |
+				   (why & ~ANG_SCHED_TIMER))) != old)
+		old = seen;
+}
+
+/* Are all threads out of the lanes of a node that was just taken? */
+static bool node_alone(struct ang_view *v, struct ang_node *n)
+{
+	return READ_ONCE(n->lanes) == ANG_LANES_SHUT || ang_lanes_close(v, n);
+}
+
 /* Return: true if the node has more work and is ours to queue again. */
 static bool node_release(struct ang_node *n, bool more)
 {
@@ -245,12 +265,19 @@ bool ang_node_seize(struct ang_view *v, struct ang_node *n)
 	    ang_cmpxchg(&n->sched, old, old | ANG_SCHED_OWNED) != old)
 		return false;
 	ang_work(v, ANG_WORK_STEP);
-	return true;
+	n->spell = n->calm;
+	n->calm = 0;
+	if (node_alone(v, n))
+		return true;
+	if (node_release(n, false))
+		list_push(v->fab, &v->runq, n->id);
+	return false;
 }
 
 /** ang_node_drop() - as ang_node_leave(), for a node without new events */
 void ang_node_drop(struct ang_view *v, struct ang_node *n)
 {
+	ang_lanes_offer(v, n);
 	if (node_release(n, false))
 		list_push(v->fab, &v->runq, n->id);
 }
@@ -262,10 +289,12 @@ void ang_node_drop(struct ang_view *v, struct ang_node *n)
  */
 void ang_node_leave(struct ang_view *v, struct ang_node *n)
 {
-	bool more = ang_node_tell(v, n);
-
 	/* A fault of a link may have been set meanwhile. */
-	if (node_release(n, more || n->retry_ports))
+	bool more = ang_node_tell(v, n) || n->retry_ports;
+
+	if (!more)
+		ang_lanes_offer(v, n);
+	if (node_release(n, more))
 		list_push(v->fab, &v->runq, n->id);
 }
 
@@ -276,16 +305,33 @@ static void timer_look(struct ang_view *v, struct ang_node *n)
 		ang_timer_expire(v, n);
 }
 
+/* Give a context its turn, and note how many small operations these were. */
+static void bell_turn(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+{
+	u32 small = v->small;
+	u64 wqes = c->cnt.wqes;
+
+	ang_turn_one(v, n, c);
+	small = v->small - small;
+	if (small && c->cnt.wqes - wqes == small)
+		n->calm = n->spell + small;
+}
+
 /*
- * The context of a doorbell has its turn at once, if its node has nothing else to
- * do.  Return: false if the node is busy; then nothing has happened.
+ * The context of a doorbell has its turn at once, in a lane, or if its node has
+ * nothing else to do.  Return: false if the node is busy; then the doorbell is
+ * still to be rung.
  */
 static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 {
 	struct ang_ctx *c;
 
 	if (v->packets || v->ops->trace || !v->fab->express ||
-	    !ang_links_perfect(v->fab) || ctx >= v->fab->cfg.ctxs || !ang_node_seize(v, n))
+	    !ang_links_perfect(v->fab) || ctx >= v->fab->cfg.ctxs)
+		return false;
+	if (ang_lane_bell(v, n, ctx, pi))
+		return true;
+	if (!ang_node_seize(v, n))
 		return false;
 	v->stop = v->work + v->turn;
 	timer_look(v, n);
@@ -294,7 +340,7 @@ static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 	ang_doorbell(v, n, ctx);
 	c = ang_ctx_get(v, n, ctx);
 	if (c)
-		ang_turn_one(v, n, c);
+		bell_turn(v, n, c);
 	ang_hop_turn(v, n);
 	return true;
 }
@@ -314,6 +360,13 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 	if (!node_take(n, &why))
 		return false;
 	ang_work(v, ANG_WORK_STEP);
+	if (!node_alone(v, n)) {
+		node_return(n, why);
+		/* The thread in the lane may need this processor: no second try soon. */
+		ang_work(v, v->turn);
+		return true;
+	}
+	n->calm = 0;
 	v->stop = v->work + v->turn;
 	n->rx |= (u32)(why & ANG_SCHED_RX);
 	/* Contexts that had their turn in this round may have waited for this. */
@@ -401,6 +454,8 @@ void ang_view_init(struct ang_view *v, void *mem, const struct ang_ops *ops,
 	v->patient = false;
 	v->packets = false;
 	v->express = false;
+	v->calm = 0;
+	v->small = 0;
 	v->hop = NULL;
 	v->climb = false;
 	v->steps = 0;

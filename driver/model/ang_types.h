@@ -6,6 +6,7 @@
  *  - a node and all of its contents: the view that holds it (ANG_SCHED_OWNED),
  *  except
  *  - ang_node.sched, doorbell words and registers: anyone, atomically;
+ *  - a context at rest: the thread in its source lane, see ang_lane.c;
  *  - the producer side of an incoming ring: the holder of the neighbour;
  *  - reference counts of payload buffers: any holder of a reference.
  * Memory order is stated where it matters, in ang_link.c and ang_sched.c.
@@ -16,6 +17,7 @@
 #include "ang_pkt.h"
 #include "ang_area.h"
 #include "ang_port.h"
+#include "ang_lane.h"
 
 /**
  * struct ang_outs - outputs that a packet of a tree still owes
@@ -189,6 +191,8 @@ struct ang_member {
  * @mrs: entries of that table
  * @pkey: partition; 0: there is no such domain
  * @ctxs: contexts
+ *
+ * Threads in lanes (ang_lane.c) read it.
  */
 struct ang_dom {
 	u64 job;
@@ -215,6 +219,7 @@ struct ang_dom {
  * @waiting: groups of nodes with messages that were refused here, one bit each
  * @alive: created
  * @at: where ang_inject() continues with it, 0: with the next entry
+ * @lane: a thread in a lane has its turn, and publishes its counters
  * @armed: one interrupt is wanted
  * @dirty: counters to publish, ANG_DIRTY_*
  * @dom: its domain
@@ -252,7 +257,7 @@ struct ang_dom {
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  */
 struct ang_ctx {
-	u64 ops_at;
+	u64 ops_at ____cacheline_aligned;
 	u32 id;
 	u32 db_sq;
 	u32 db_arm;
@@ -266,6 +271,7 @@ struct ang_ctx {
 	u64 waiting[ANG_WAIT_GROUPS / 64];
 	u8 alive;
 	u8 at;
+	u8 lane;
 	u8 armed;
 	u8 dirty;
 	u16 dom;
@@ -521,6 +527,7 @@ struct ang_way {
 /**
  * struct ang_node - adapter and router, or a switch: a router alone
  * @sched: ANG_SCHED_* (any thread)
+ * @lanes: ANG_LANES_*, written by the holder (any thread)
  * @db: contexts whose doorbell rang (any thread)
  * @db_admin: registers or the admin doorbell were written (any thread)
  * @buf_waiting: the owner wants a payload buffer (any thread)
@@ -546,6 +553,8 @@ struct ang_way {
  * @stage: where an unfinished round continues, see ang_node.c
  * @at: where an unfinished stage continues, 0: at its start
  * @moved: something was done in this round
+ * @calm: small operations in a row, see ang_lane.c
+ * @spell: @calm before it was taken outside of ang_run()
  * @timer: cycle at which the PE gets a credit packet, 0 for none
  * @unreported: results that were not reported to the PE, over all trees
  * @red_trees: trees with a result to issue
@@ -568,6 +577,7 @@ struct ang_way {
  */
 struct ang_node {
 	u64 sched ____cacheline_aligned;
+	u32 lanes;
 	u64 db[ANG_CTX_WORDS];
 	u32 db_admin;
 	u32 buf_waiting;
@@ -594,6 +604,8 @@ struct ang_node {
 	bool moved;
 	bool untold;
 	u32 at;
+	u32 calm;
+	u32 spell;
 	u64 timer;
 	u32 unreported;
 	u64 red_trees;
@@ -630,6 +642,7 @@ struct ang_node {
  * @text_size: bytes of the description, without its NUL
  * @off_dom: offset from ang_node.pe, behind the contexts, of a node's domains,
  *	struct ang_dom[cfg.ctxs]
+ * @off_lane: likewise of lanes, struct ang_lane[2 * ANG_LANES]
  * @off_op: likewise of operations, struct ang_op[cfg.ctxs][cfg.ops]
  * @off_inl: likewise of inline payload of operations, [cfg.ctxs][cfg.ops] of
  *	ANGARA_MAX_INLINE bytes
@@ -664,6 +677,7 @@ struct ang_fabric {
 	u64 off_text;
 	u32 text_size;
 	u32 off_dom;
+	u32 off_lane;
 	u32 off_op;
 	u32 off_inl;
 	u32 off_port;

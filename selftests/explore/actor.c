@@ -32,11 +32,31 @@ void hand_on(struct actor *a)
 	stepped();
 }
 
+/* Did the view put a node back, because a thread is in a lane of it? */
+static bool put_back(const struct ang_view *v, u32 id)
+{
+	const struct ang_lane *l;
+	u32 i;
+
+	if (id == ANG_NONE || v->runq.head == ANG_NONE || v->runq.tail != id)
+		return false;
+	l = (const void *)((char *)v->fab + ang_node(v->fab, id)->pe + v->fab->off_lane);
+	for (i = 0; i < 2 * ANG_LANES; i++)
+		if (__atomic_load_n(&l[i].taken, __ATOMIC_ACQUIRE))
+			return true;
+	return false;
+}
+
 void run(struct actor *a, u32 budget)
 {
 	for (; budget && ang_view_busy(&a->h.v); budget--) {
+		u32 id = a->h.v.runq.head;
+
 		ang_run(&a->h.v, 1);
-		stepped();
+		if (put_back(&a->h.v, id))
+			idle("lanes");
+		else
+			stepped();
 	}
 }
 
@@ -382,11 +402,15 @@ struct posted *post_op(struct actor *a, struct context *c, struct angara_wqe w,
 /* Rings the doorbell, which in half of the scenarios may run the context at once. */
 void ring(struct actor *a, struct context *c)
 {
-	if (shared.plan & 4)
-		ang_reg_ring(&a->h.v, c->t.node, ANGARA_DB_PAGE(c->t.id) + ANGARA_DB_SQ,
-			     c->t.sq_pi);
-	else
+	if (!(shared.plan & 4)) {
 		kick(&c->t);
+		return;
+	}
+	ang_reg_ring(&a->h.v, c->t.node, ANGARA_DB_PAGE(c->t.id) + ANGARA_DB_SQ,
+		     c->t.sq_pi);
+	/* Others may wait for what this has done. */
+	ang_mb();
+	stepped();
 }
 
 /* Checks a completion: each operation completes once. */

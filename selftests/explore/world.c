@@ -356,5 +356,7 @@ void world_restore(u64 seed)
 		shared.actor[i].seed = s;
 		/* All views bypass links, all use packets, or some do each. */
 		shared.actor[i].h.v.packets = seed % 4 == 3 ? s >> 40 & 1 : seed % 4 == 2;
+		/* In half of the schedules, threads enter nodes together. */
+		shared.actor[i].h.v.calm = seed >> 2 & 1;
 	}
 }

@@ -264,6 +264,7 @@ int main(int argc, char **argv)
 		 * bypass links.
 		 */
 		workers[i].v.packets = !getenv("MODEL_EXPRESS") && i % 2 == 0;
+		workers[i].v.calm = 1;
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			return 2;
 	}
