@@ -54,8 +54,8 @@
  *
  * When a process dies, the process that detects it frees what the dead one
  * owned (death.c); peers see the same as with the driver.  A process marks
- * sections whose state others could not continue from: emb_slot.inside counts
- * its threads in the model, emb_slot.working names the node for which it
+ * sections whose state others could not continue from: emb_slot.seat counts its
+ * threads in the model, emb_slot.working names the node for which it
  * executes a command.  If it dies in one, the nodes that it worked on are reset
  * (halt.c).  Their contexts end with -ENODEV and can be opened again; all other
  * nodes continue.  If the repair fails, the fabric is broken: every wait and
@@ -85,6 +85,8 @@
 #define EMB_STOP_MS	1000	/* how long to wait for a stopped process */
 #define EMB_COPIES	4U	/* copies of the model: spares for stopped processes */
 #define EMB_HELPERS	8U	/* offers of help that stand at a time */
+#define EMB_SEATS	8U	/* counts of threads in the model, per process */
+#define EMB_CALM	32U	/* see ang_view.calm */
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* bits of a DMA address below the slot */
@@ -92,37 +94,46 @@
 #define EMB_HEAP_MIN	(16ULL << 20)	/* default minimum size of a heap */
 
 /**
+ * struct emb_seat - one of a process's counts of threads in the model; several, so
+ * that threads write different cache lines
+ * @inside: its threads in the model (atomic)
+ * @turns: how often a thread of it has left the model
+ */
+struct emb_seat {
+	u32 inside ____cacheline_aligned;
+	u32 turns;
+};
+
+/**
  * struct emb_slot - a process
  * @used: a process has taken the slot, and its objects are not all freed yet
  * @pid: process id
- * @inside: its threads in the model (atomic)
  * @working: node whose lock it holds to change something there, plus 1
  * @dying: it is dead, although its slot is locked by another process that is
  *	taking the slot
  * @life: incremented by each process that takes the slot
  * @repaired: @life of the last process whose death a repair has handled
- * @turns: how often a thread of it has left the model
  * @fenced: it was stopped in the model, and the others continue without it; set
  *	by a repair, cleared when its last thread leaves
  * @copy: copy in which it was stopped
- * @looked_turns: @turns at the last check by another process
- * @looks: consecutive checks with equal @turns and a thread in the model
+ * @looked_turns: turns of all seats at the last check by another process
+ * @looks: consecutive checks with equal turns and a thread in the model
  * @pidns: PID namespace of @pid
+ * @seat: each thread in the model is counted in one of them
  */
 struct emb_slot {
 	u32 used ____cacheline_aligned;
 	u32 pid;
-	u32 inside;
 	u32 working;
 	u32 dying;
 	u32 life;
 	u32 repaired;
-	u32 turns;
 	u32 fenced;
 	u32 copy;
 	u32 looked_turns;
 	u32 looks;
 	u64 pidns;
+	struct emb_seat seat[EMB_SEATS];
 };
 
 /**
@@ -273,6 +284,7 @@ struct emb_watch;
  * @mine: contexts of this process, by router; written under @mutex, read
  *	without
  * @heap: allocated pages of this process's heap; under @mutex
+ * @seats: seats given so far (atomic)
  */
 struct emb_fab {
 	struct emb_fab *next;
@@ -292,6 +304,7 @@ struct emb_fab {
 	pthread_mutex_t repair;
 	u16 *mine;
 	struct emb_extent *heap;
+	u32 seats;
 };
 
 #define EMB_WAKES	16	/* wake-ups that one run collects */
@@ -300,6 +313,7 @@ struct emb_fab {
  * struct emb_run - state of a thread that runs the model
  * @fab: fabric, in which the process has its slot
  * @own: that slot
+ * @seat: seat of the thread there
  * @copy: copy that @view is of
  * @view: view
  * @wakes: contexts to wake after the run
@@ -311,6 +325,7 @@ struct emb_fab {
 struct emb_run {
 	struct emb_fab *fab;
 	struct emb_slot *own;
+	struct emb_seat *seat;
 	u32 copy;
 	struct ang_view view;
 	struct emb_ctx *wakes[EMB_WAKES];
@@ -533,7 +548,7 @@ bool emb_halted(const struct emb_fab *fab);
 bool emb_halt_wait(struct emb_fab *fab);
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot);
 int emb_repair(struct emb_fab *fab);
-void emb_count_out(struct emb_slot *slot);
+void emb_count_out(struct emb_slot *slot, struct emb_seat *seat);
 bool emb_haunted(const struct emb_fab *fab);
 bool emb_is_stuck(struct emb_fab *fab, u32 slot);
 

@@ -29,9 +29,9 @@
  * waiting processes start the repair again.  If it is stopped, they wait for
  * EMB_LOCK_MS; after that the fabric is broken.
  *
- * Memory order: a process increments emb_slot.inside, then reads halt; the
- * repairing process writes halt, then reads inside.  With full barriers on both
- * sides, one of them sees the other.
+ * Memory order: a process increments emb_seat.inside, then reads halt; the
+ * repairing process writes halt, then reads the counts of all seats.  With full
+ * barriers on both sides, one of them sees the other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -105,14 +105,36 @@ bool emb_halt_wait(struct emb_fab *fab)
 	return false;
 }
 
+/* Return: threads of a process in the model. */
+static u32 inside(const struct emb_slot *slot)
+{
+	u32 sum = 0;
+	u32 i;
+
+	for (i = 0; i < EMB_SEATS; i++)
+		sum += READ_ONCE(slot->seat[i].inside);
+	return sum;
+}
+
+/* Return: how often threads of a process have left the model. */
+static u32 turns_of(const struct emb_slot *slot)
+{
+	u32 sum = 0;
+	u32 i;
+
+	for (i = 0; i < EMB_SEATS; i++)
+		sum += READ_ONCE(slot->seat[i].turns);
+	return sum;
+}
+
 /**
  * emb_count_out() - count a thread that leaves the model; the last one lifts
  * the fence
  */
-void emb_count_out(struct emb_slot *slot)
+void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 {
-	if (ang_fetch_add(&slot->inside, (u32)-1) == 1 &&
-	    READ_ONCE(slot->fenced))
+	ang_fetch_add(&seat->inside, (u32)-1);
+	if (READ_ONCE(slot->fenced) && !inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
@@ -166,10 +188,10 @@ static bool is_stopped(const struct emb_fab *fab, u32 slot)
 bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 {
 	struct emb_slot *s = emb_slot(fab, slot);
-	u32 turns = READ_ONCE(s->turns);
+	u32 turns = turns_of(s);
 	u32 looks;
 
-	if (!ang_load_acquire(&s->used) || !READ_ONCE(s->inside) ||
+	if (!ang_load_acquire(&s->used) || !inside(s) ||
 	    READ_ONCE(s->fenced) || turns != READ_ONCE(s->looked_turns)) {
 		WRITE_ONCE(s->looked_turns, turns);
 		WRITE_ONCE(s->looks, 0);
@@ -187,7 +209,7 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	const struct emb_slot *s = emb_slot(fab, slot);
 
 	return READ_ONCE(s->repaired) != READ_ONCE(s->life) &&
-	       (READ_ONCE(s->inside) || READ_ONCE(s->working));
+	       (inside(s) || READ_ONCE(s->working));
 }
 
 /* Fence a process that does not leave: the others continue without it. */
@@ -196,7 +218,7 @@ static void fence(struct emb_fab *fab, struct emb_slot *slot)
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
 	/* The process has just left, and may not have seen the fence. */
-	if (!READ_ONCE(slot->inside))
+	if (!inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
@@ -207,7 +229,7 @@ static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
 {
 	struct emb_slot *slot = emb_slot(fab, s);
 
-	if (!ang_load_acquire(&slot->used) || !READ_ONCE(slot->inside) ||
+	if (!ang_load_acquire(&slot->used) || !inside(slot) ||
 	    READ_ONCE(slot->fenced) || emb_is_dead(fab, s))
 		return false;
 	if (READ_ONCE(slot->looks) >= EMB_STOP_MS / EMB_LOOK_MS)

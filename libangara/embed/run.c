@@ -28,6 +28,7 @@ static void view_init(struct emb_run *r)
 {
 	ang_view_init(&r->view, emb_model(r->fab, r->copy), &emb_ops, r);
 	r->view.packets = r->fab->packets;
+	r->view.calm = EMB_CALM;
 }
 
 /**
@@ -39,6 +40,7 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 {
 	r->fab = fab;
 	r->own = emb_slot(fab, fab->slot);
+	r->seat = &r->own->seat[ang_fetch_add(&fab->seats, 1) % EMB_SEATS];
 	r->num_wakes = 0;
 	r->looks = 0;
 	r->in_vain = 0;
@@ -56,10 +58,10 @@ static bool try_enter(struct emb_run *r)
 	struct emb_slot *slot = r->own;
 
 	/* A full barrier: see halt.c. */
-	ang_fetch_add(&slot->inside, 1);
+	ang_fetch_add(&r->seat->inside, 1);
 	if (!emb_halted(r->fab) && !READ_ONCE(slot->fenced))
 		return true;
-	emb_count_out(slot);
+	emb_count_out(slot, r->seat);
 	return false;
 }
 
@@ -85,15 +87,15 @@ static bool enter(struct emb_run *r)
  */
 static bool leave(struct emb_run *r)
 {
-	struct emb_slot *slot = r->own;
+	struct emb_seat *seat = r->seat;
 	bool same = r->copy == emb_copy(r->fab);
 
 	/*
 	 * Shows that the process makes progress; threads may overwrite each
 	 * other's value.
 	 */
-	WRITE_ONCE(slot->turns, READ_ONCE(slot->turns) + 1);
-	emb_count_out(slot);
+	WRITE_ONCE(seat->turns, READ_ONCE(seat->turns) + 1);
+	emb_count_out(r->own, seat);
 	return same;
 }
 

@@ -254,6 +254,7 @@ static int slot_lock(struct emb_fab *fab, u32 *num)
 static int slot_take(struct emb_fab *fab)
 {
 	struct emb_slot *slot;
+	u32 i;
 	int ret;
 
 	ret = slot_lock(fab, &fab->slot);
@@ -271,7 +272,8 @@ static int slot_take(struct emb_fab *fab)
 	}
 	slot->pid = (u32)getpid();
 	slot->pidns = fab->pidns;
-	slot->inside = 0;
+	for (i = 0; i < EMB_SEATS; i++)
+		slot->seat[i].inside = 0;
 	slot->working = 0;
 	slot->dying = 0;
 	slot->fenced = 0;
