@@ -129,6 +129,48 @@ static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	ang_interrupt(v, n, ANGARA_VEC_CTX(c->id));
 }
 
+#define NUDGE(life, pi)	((u64)(life) << 32 | (pi))
+
+/* Is the nudge @a for an earlier life or index than @b? */
+static bool nudge_older(u64 a, u64 b)
+{
+	s16 lives = (s16)((u16)(a >> 32) - (u16)(b >> 32));
+
+	return lives ? lives < 0 : (s32)((u32)a - (u32)b) < 0;
+}
+
+void ang_reg_nudge(struct ang_view *v, u32 node, u32 ctx, u16 life, u32 pi)
+{
+	struct ang_node *n = ang_node(v->fab, node);
+	u64 mine = NUDGE(life, pi);
+	struct ang_ctx *c;
+	u64 old, seen;
+
+	if (node >= v->topo.nodes || ctx >= v->fab->cfg.ctxs)
+		return;
+	c = ang_ctx(v->fab, n, ctx);
+	old = READ_ONCE(c->nudge);
+	while (nudge_older(old, mine)) {
+		seen = ang_cmpxchg(&c->nudge, old, mine);
+		if (seen == old)
+			break;
+		old = seen;
+	}
+	ang_fetch_or(&n->db[ctx / 64], 1ULL << (ctx % 64));
+	ang_wake(v, n, 0);
+}
+
+/* Takes the entries up to the index of a nudge, if it is for this life. */
+static void nudge_look(struct ang_ctx *c)
+{
+	u64 nudge = ang_load_acquire(&c->nudge);
+	u32 pi = (u32)nudge;
+
+	if ((u16)(nudge >> 32) == c->life && (s32)(pi - c->sq_pi) > 0 &&
+	    pi - c->sq_ci <= 1U << c->sq_log2)
+		c->sq_pi = pi;
+}
+
 /** ang_doorbell() - look at the doorbells of a context; @ctx may be any number */
 void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
@@ -142,6 +184,7 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	/* Ignore an index outside of the ring. */
 	if (pi - c->sq_ci <= 1U << c->sq_log2)
 		c->sq_pi = pi;
+	nudge_look(c);
 	if (c->sq_pi != c->sq_ci)
 		ang_set_bit(n->tx, ctx);
 	if (c->area.told)

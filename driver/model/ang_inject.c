@@ -245,6 +245,18 @@ static u64 wqe_payload(const struct angara_wqe *w)
 	return len;
 }
 
+/*
+ * ang_wqe_places() - places of an entry in the queue, with its payload.  The
+ * payload of a refused entry must not be read as entries.
+ */
+u32 ang_wqe_places(const struct angara_wqe *w)
+{
+	u64 bytes = wqe_payload(w);
+
+	return w->flags & ANGARA_WQE_INLINE && bytes <= ANGARA_MAX_INLINE ?
+	       1 + INLINE_SLOTS((u32)bytes) : 1;
+}
+
 /* Check the fields that only messages and atomic operations use. */
 static u32 extra_check(const struct angara_wqe *w)
 {
@@ -596,14 +608,6 @@ static u32 entry_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_DMA;
 }
 
-/* Places of an entry with its payload, which must not be read as entries. */
-static u32 entry_places(const struct angara_wqe *w)
-{
-	if (w->flags & ANGARA_WQE_INLINE && wqe_payload(w) <= ANGARA_MAX_INLINE)
-		return 1 + INLINE_SLOTS((u32)wqe_payload(w));
-	return 1;
-}
-
 /**
  * ang_fetch_small() - carry out a context's next entry in a lane
  * @v: view
@@ -621,7 +625,7 @@ bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (!cq_room(v, n, c) || entry_read(v, n, c, &w))
 		return false;
-	used = entry_places(&w);
+	used = ang_wqe_places(&w);
 	if (c->sq_pi - c->sq_ci < used || ang_is_coll(w.opcode) ||
 	    !ang_express_entry(v, n, c, lane, &w))
 		return false;
@@ -649,7 +653,7 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (!status && w.flags & ANGARA_WQE_FENCE && ang_is_coll(w.opcode) &&
 	    c->nops)
 		return false;
-	used = entry_places(&w);
+	used = ang_wqe_places(&w);
 	if (c->sq_pi - c->sq_ci < used) {
 		used = 1;
 		status = ANGARA_ST_DESC;

@@ -270,6 +270,62 @@ void ang_reg_write(struct ang_view *v, u32 node, u32 off, u32 val);
 void ang_reg_ring(struct ang_view *v, u32 node, u32 off, u32 val);
 
 /**
+ * ang_reg_nudge() - ring the doorbell of a context in place of its process
+ * @v: view
+ * @node: node
+ * @ctx: context
+ * @life: its incarnation, from ang_tree_look(); in another one this has no effect
+ * @pi: producer index: entries up to it are in the queue for good
+ *
+ * An index that is older than one that the node knows has no effect, so this
+ * may come late.  Any thread may call this at any time; ang_run() does the work.
+ */
+void ang_reg_nudge(struct ang_view *v, u32 node, u32 ctx, u16 life, u32 pi);
+
+/** ang_wqe_places() - how many places of the SQ an entry takes, with its payload */
+u32 ang_wqe_places(const struct angara_wqe *w);
+
+/**
+ * struct ang_tree_look - a row of a tree that is open, and its participants
+ * @row: row
+ * @life: life of the row
+ * @root: router at the root
+ * @ctx: context of each participant, by place; row.pe of them
+ * @ctx_life: incarnation of each
+ */
+struct ang_tree_look {
+	struct angara_tree_row row;
+	u32 life;
+	u32 root;
+	u16 ctx[ANGARA_MAX_LOCAL];
+	u16 ctx_life[ANGARA_MAX_LOCAL];
+};
+
+/**
+ * ang_tree_look() - look at a row of a tree
+ * @v: view; a router that has work meanwhile is put on its run queue
+ * @router: router
+ * @tree: TreeId
+ * @look: out
+ *
+ * Return: false: the router is busy, the tree is not open there, or
+ * participants are missing.
+ */
+bool ang_tree_look(struct ang_view *v, u32 router, u32 tree,
+		   struct ang_tree_look *look);
+
+/**
+ * ang_tree_lives() - is a row up, in this life?
+ * @fab: fabric
+ * @router: router that exists
+ * @tree: TreeId, in range
+ * @life: from ang_tree_look()
+ *
+ * Any thread may ask at any time; the answer may be old.
+ */
+bool ang_tree_lives(struct ang_fabric *fab, u32 router, u32 tree, u32 life);
+
+/**
  * ang_run() - advance the nodes on a view's run queue
  * @v: view
  * @budget: units of work after which no other step begins, see ang_work.h; with

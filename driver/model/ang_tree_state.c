@@ -19,9 +19,9 @@ static void tree_begin(struct ang_view *v, struct ang_node *n,
 	memset((char *)t + ANG_TREE_LIFE, 0, sizeof(*t) - ANG_TREE_LIFE);
 	memset(ang_lives(v->fab, n, row->tree), 0,
 	       v->fab->nports * sizeof(u32));
-	t->life += t->life == ~0U ? 2 : 1;
+	WRITE_ONCE(t->life, t->life + (t->life == ~0U ? 2 : 1));
 	t->row = *row;
-	t->state = ANGARA_TREE_STATE_UP;
+	WRITE_ONCE(t->state, ANGARA_TREE_STATE_UP);
 	t->places = ang_tree_places(row);
 	t->up_credits = ANGARA_MAX_REDUCES;
 }
@@ -114,7 +114,7 @@ void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return;
 	culprit = ang_blamed(v, culprit);
-	t->state = ANGARA_TREE_STATE_DOWN;
+	WRITE_ONCE(t->state, ANGARA_TREE_STATE_DOWN);
 	t->down_node = culprit;
 	members_fail(v, n, t, status, culprit);
 	ang_reducer_flush(v, t);
@@ -135,7 +135,7 @@ u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
 	for (i = 0; i < t->members; i++)
 		ang_ctx(v->fab, n, t->member[i])->joined &= ~(1ULL << tree);
 	t->members = 0;
-	t->state = ANGARA_TREE_STATE_UNSET;
+	WRITE_ONCE(t->state, ANGARA_TREE_STATE_UNSET);
 	t->open_todo = 0;
 	ang_event(v, n, ANGARA_AEV_TREE_CLEAR, tree, 0);
 	return ANGARA_ADM_ST_OK;
@@ -193,4 +193,48 @@ u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
 	t->member[i] = t->member[--t->members];
 	c->joined &= ~(1ULL << tree);
 	return ANGARA_ADM_ST_OK;
+}
+
+/* The router is held. */
+static bool row_look(struct ang_view *v, struct ang_node *n,
+		     const struct ang_tree *t, struct ang_tree_look *look)
+{
+	u32 i;
+
+	if (t->state != ANGARA_TREE_STATE_UP || !t->open ||
+	    t->members != t->row.pe)
+		return false;
+	look->row = t->row;
+	look->life = t->life;
+	look->root = t->root;
+	for (i = 0; i < t->members; i++) {
+		const struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
+		u32 place = c->place[t->row.tree];
+
+		look->ctx[place] = t->member[i];
+		look->ctx_life[place] = c->life;
+	}
+	return true;
+}
+
+bool ang_tree_look(struct ang_view *v, u32 router, u32 tree,
+		   struct ang_tree_look *look)
+{
+	struct ang_node *n = ang_node(v->fab, router);
+	bool ret;
+
+	if (router >= v->topo.routers || tree >= v->fab->cfg.trees ||
+	    !ang_node_seize(v, n))
+		return false;
+	ret = row_look(v, n, &n->tree[tree], look);
+	ang_node_drop(v, n);
+	return ret;
+}
+
+bool ang_tree_lives(struct ang_fabric *fab, u32 router, u32 tree, u32 life)
+{
+	const struct ang_tree *t = &ang_node(fab, router)->tree[tree];
+
+	return READ_ONCE(t->state) == ANGARA_TREE_STATE_UP &&
+	       READ_ONCE(t->life) == life;
 }

@@ -210,6 +210,7 @@ struct ang_dom {
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
  * @db_armed: doorbell: ask for an interrupt (any thread)
+ * @nudge: doorbell that other processes ring, see ang_reg_nudge() (any thread)
  * @life: incarnation; it and all fields down to @waiting outlive the context
  * @opgen: generation of the last operation
  * @rouse: ang_msg_wake() may have work
@@ -262,6 +263,7 @@ struct ang_ctx {
 	u32 db_sq;
 	u32 db_arm;
 	u32 db_armed;
+	u64 nudge;
 	u16 life;
 	u16 opgen;
 	u32 rouse;

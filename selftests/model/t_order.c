@@ -363,8 +363,33 @@ static void once(void)
 	group_del(&g);
 }
 
+/* The participants of tree 5, as places() has them. */
+static void looked_at(struct ang_tree_look *look)
+{
+	static const u16 ctxs[LOCAL] = { 1, 0, 2, 3 };
+	struct ang_node *n = ang_node(g.h->fab, 0);
+	u32 i;
+
+	EXPECT(ang_tree_look(&g.h->v, 0, 5, look));
+	EXPECT_EQ(look->root, 0);
+	EXPECT_EQ(look->life, n->tree[5].life);
+	EXPECT_EQ(look->row.pe, LOCAL);
+	for (i = 0; i < LOCAL; i++) {
+		EXPECT_EQ(look->ctx[i], ctxs[i]);
+		EXPECT_EQ(look->ctx_life[i], ang_ctx(g.h->fab, n, ctxs[i])->life);
+	}
+	EXPECT(ang_tree_lives(g.h->fab, 0, 5, look->life));
+	EXPECT(!ang_tree_lives(g.h->fab, 0, 5, look->life - 1));
+	EXPECT(!ang_tree_lives(g.h->fab, 0, 6, 0));
+	/* Not while the node has work. */
+	ang_wake(&g.h->v, n, 0);
+	EXPECT(!ang_tree_look(&g.h->v, 0, 5, look));
+	host_run(g.h);
+}
+
 static void places(void)
 {
+	struct ang_tree_look look;
 	struct angara_tree_row row = {
 		.tree = 5, .is_root = 1, .to_root = ANGARA_PORT_NONE, .pe = LOCAL,
 		.pkey = PKEY, .epoch = 1,
@@ -382,12 +407,17 @@ static void places(void)
 		EXPECT_EQ(adm_join(g.h, 0, 1, 5, 0), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_join(g.h, 0, 2, 5, 0), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_join(g.h, 0, 3, 5, 3), ANGARA_ADM_ST_FULL);
+		EXPECT(!ang_tree_look(&g.h->v, 0, 5, &look));
 		EXPECT_EQ(adm_join(g.h, 0, 3, 5, LOCAL), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 1)->place[5], 0);
 		EXPECT_EQ(ang_ctx(g.h->fab, ang_node(g.h->fab, 0), 2)->place[5], 2);
+		looked_at(&look);
 		EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),
 			  ANGARA_ADM_ST_OK);
 	}
+	EXPECT(!ang_tree_look(&g.h->v, 0, 5, &look));
+	EXPECT(!ang_tree_look(&g.h->v, g.h->cfg.topo.routers, 5, &look));
+	EXPECT(!ang_tree_look(&g.h->v, 0, g.h->cfg.trees, &look));
 	group_del(&g);
 }
 

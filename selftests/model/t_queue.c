@@ -468,6 +468,61 @@ static void late_answers(void)
 	end();
 }
 
+static u16 life_of(const struct tctx *c)
+{
+	struct ang_node *n = ang_node(h->fab, c->node);
+
+	return ang_ctx(h->fab, n, c->id)->life;
+}
+
+/* Rings for the entries up to @pi.  Return: completions that come. */
+static u32 nudged(u16 life, u32 pi)
+{
+	struct angara_cqe cqe;
+	u32 got = 0;
+
+	ang_reg_nudge(&h->v, 0, 0, life, pi);
+	host_run(h);
+	while (poll_cq(a, &cqe))
+		got++;
+	return got;
+}
+
+/* Others ring the doorbell, late, early, twice, or for another life. */
+static void nudges(void)
+{
+	struct angara_wqe w = put_wqe(0, 0, 8);
+	u16 life;
+	u32 i;
+
+	start_with(3, 3);
+	life = life_of(a);
+	for (i = 0; i < 4; i++)
+		post(a, &w, NULL);
+	EXPECT_EQ(nudged(life, 2), 2);
+	EXPECT_EQ(nudged(life, 2), 0);
+	EXPECT_EQ(nudged(life, 1), 0);
+	EXPECT_EQ(nudged((u16)(life - 1), 4), 0);
+	EXPECT_EQ(nudged(life, 3), 1);
+	/* Its own process rings for the rest, and later nudges are old. */
+	kick(a);
+	EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
+	EXPECT_EQ(nudged(life, 3), 0);
+	EXPECT_EQ(nudged(life, 100), 0);
+	ctx_del(a);
+	a = ctx_new(h, 0, 0, PKEY, 3, 3);
+	ctx_buffer(a, 65536);
+	post(a, &w, NULL);
+	EXPECT(life_of(a) != life);
+	EXPECT_EQ(nudged(life, 1), 0);
+	EXPECT_EQ(nudged(life_of(a), 1), 1);
+	/* Contexts and nodes that do not exist. */
+	ang_reg_nudge(&h->v, h->nodes, 0, life, 1);
+	ang_reg_nudge(&h->v, 0, h->cfg.ctxs, life, 1);
+	EXPECT_EQ(nudged(life_of(a), 1), 0);
+	end();
+}
+
 const struct test_case queue_cases[] = {
 	{ "queue: wrap-around", wrap },
 	{ "queue: a full completion queue", cq_full },
@@ -481,6 +536,7 @@ const struct test_case queue_cases[] = {
 	{ "queue: quiet and notify", quiet_and_notify },
 	{ "queue: interrupts", interrupts },
 	{ "queue: bad doorbells", bad_doorbells },
+	{ "queue: doorbells that others ring", nudges },
 	{ "queue: memory that is not there", unreachable },
 	{ "queue: context destroyed at work", destroyed_at_work },
 	{ "queue: answers that come too late", late_answers },
