@@ -48,16 +48,37 @@ static inline u64 ang_hash(u64 hash, u64 word)
 }
 
 /**
+ * struct ang_near - memory of a reduction, as this process reaches it
+ * @set: the others are
+ * @pi: SQ producer index behind its entry, which is one of ALLREDUCE or BARRIER
+ * @src: contribution
+ * @dst: where the result goes
+ *
+ * No earlier operation of the context on that tree is in progress.
+ */
+struct ang_near {
+	bool set;
+	u32 pi;
+	const void *src;
+	void *dst;
+};
+
+/**
  * struct ang_dev - an open device, or a context of it
  * @ops: backend
  * @fd: file descriptor; backend "cdev" only, as the next
  * @asked: calls of @gone since the device was last checked
+ * @near: reduction that the next @doorbell may take to a board
+ * @boarded: the last entry of the SQ is on a board: the device does not know it.
+ *	Before another entry is written, @board has to end that
  * @priv: data of the backend
  */
 struct ang_dev {
 	const struct ang_dev_ops *ops;
 	int fd;
 	u32 asked;
+	struct ang_near near;
+	bool boarded;
 	void *priv;
 };
 
@@ -102,6 +123,11 @@ struct ang_scan;
  * @alloc: allocate zeroed whole pages, good to register.
  * Return: 0 or -errno
  * @free: undo @alloc
+ * @board: look at the reduction of ang_dev.boarded, which is cleared when its
+ *	entry leaves the board; @end: it must not stay there.  NULL: there are no
+ *	boards.
+ *	Return: true: it is complete, the result is stored, and the device never
+ *	gets the entry; false: it is not complete, or the device has got it
  * @place: place of memory of @alloc, for other processes; NULL: they cannot reach it
  * @placed: address of @len bytes at a place; NULL: as @place.
  *	Return: NULL: there is no such place
@@ -126,6 +152,7 @@ struct ang_dev_ops {
 	bool (*relax)(struct ang_dev *dev, bool can_sleep);
 	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
 	void (*free)(struct ang_dev *dev, void *mem, size_t len);
+	bool (*board)(struct ang_dev *dev, bool end);
 	u64 (*place)(struct ang_dev *dev, const void *mem);
 	void *(*placed)(struct ang_dev *dev, u64 place, size_t len);
 	void (*seal)(struct ang_dev *dev);

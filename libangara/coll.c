@@ -154,6 +154,25 @@ int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call
 	return ret;
 }
 
+/*
+ * Says where the memory of the next entry is, a reduction, so that it may go by
+ * a board.
+ */
+static void coll_near(struct angara_team *team, const void *src, void *dst)
+{
+	struct angara_ctx *ctx = team->ctx;
+
+	if (!ctx->dev.ops->board)
+		return;
+	if (ctx->dev.boarded)
+		ang_board_reap(ctx, true);
+	if (ctx->by_tree[1 + team->tree])
+		return;
+	ctx->dev.near = (struct ang_near){
+		.set = true, .pi = ctx->pi + 1, .src = src, .dst = dst,
+	};
+}
+
 /* Starts it on the tree. */
 static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 		       const struct angara_op *how, struct ang_blocked *b)
@@ -161,6 +180,8 @@ static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 	int ret = b ? ang_blocked_post(team->ctx, wqe, NULL, 0, b) :
 		      ang_post(team->ctx, wqe, NULL, 0, how);
 
+	if (ret)
+		team->ctx->dev.near.set = false;
 	team->by_device += !ret;
 	return ret;
 }
@@ -303,6 +324,17 @@ static struct angara_wqe vector_wqe(const struct angara_team *team,
 	return wqe;
 }
 
+/* An adapter finds the errors of an operation; a board has none. */
+static void vector_near(struct angara_team *team, const struct angara_wqe *wqe,
+			const struct angara_mr *dst, u64 dst_off,
+			const struct angara_mr *src, u64 src_off)
+{
+	if (wqe->opcode == ANGARA_OP_ALLREDUCE && !src->revoked &&
+	    !dst->revoked && dst->access & ANGARA_ACCESS_LOCAL_WRITE)
+		coll_near(team, (const char *)src->addr + src_off,
+			  (char *)dst->addr + dst_off);
+}
+
 /* Posts a reduction on the tree; @wqe names the operation. */
 static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 			 const struct angara_mr *dst, u64 dst_off,
@@ -322,8 +354,10 @@ static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 		wqe->aux = cpu_to_le64(dst_off);
 	}
 	stripes = ang_stripes(team, le32_to_cpu(wqe->length));
-	if (stripes == 1)
+	if (stripes == 1) {
+		vector_near(team, wqe, dst, dst_off, src, src_off);
 		return coll_device(team, wqe, how, b);
+	}
 	ret = ang_stripes_post(team, wqe, stripes, ang_reduction_size(type, redop),
 			       how, b);
 	team->by_device += !ret;
@@ -632,6 +666,7 @@ static int coll_barrier(struct angara_team *team, bool offload,
 
 	if (offload) {
 		wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
+		coll_near(team, NULL, NULL);
 		return coll_device(team, &wqe, how, b);
 	}
 	return ang_coll_software(team, &(const struct ang_coll_call){

@@ -221,6 +221,29 @@ static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 	return true;
 }
 
+/**
+ * ang_board_reap() - complete the reduction on a board, if it is done
+ * @ctx: context, with ang_dev.boarded
+ * @end: it must not stay there
+ *
+ * Its entry is the last one of the SQ, and leaves it.
+ *
+ * Return: whether it was completed.
+ */
+bool ang_board_reap(struct angara_ctx *ctx, bool end)
+{
+	const struct angara_wqe *wqe;
+
+	if (!ctx->dev.ops->board(&ctx->dev, end))
+		return false;
+	ctx->rung = --ctx->pi;
+	ang_store_release(&ctx->ctl->sq_pi, cpu_to_le32(ctx->pi));
+	wqe = &ctx->sq[ctx->pi & (ctx->create.sq_entries - 1)];
+	ang_slot_finish(ctx, (u32)le64_to_cpu(wqe->cookie), ANGARA_ST_OK, 0,
+			le32_to_cpu(wqe->length));
+	return true;
+}
+
 static void cq_consumed(struct angara_ctx *ctx)
 {
 	ctx->idled = 0;
@@ -232,6 +255,7 @@ bool ang_reap(struct angara_ctx *ctx)
 {
 	struct angara_completion c;
 	u32 from = ctx->ci;
+	bool boarded = ctx->dev.boarded && ang_board_reap(ctx, false);
 
 	while (cq_next(ctx, &c)) {
 		ctx->ci++;
@@ -242,7 +266,7 @@ bool ang_reap(struct angara_ctx *ctx)
 		cq_consumed(ctx);
 	if (ctx->colls.teams)
 		ang_coll_progress(ctx);
-	return ctx->ci != from;
+	return boarded || ctx->ci != from;
 }
 
 /* Returns at most @n completions to the caller.  Return: their number. */
@@ -267,7 +291,7 @@ static unsigned int cq_harvest(struct angara_ctx *ctx,
 ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 			   struct angara_completion *out, unsigned int n)
 {
-	if (ctx->colls.teams)
+	if (ctx->colls.teams || ctx->dev.boarded)
 		ang_reap(ctx);
 	if (ang_has_completion(ctx)) {
 		unsigned int got = cq_harvest(ctx, out, n < INT_MAX ? n : INT_MAX);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include "ang_model.h"
 
+#define ANG_ENV_EXPRESS	"ANGARA_EXPRESS"
 #define ANG_ENV_FABRIC	"ANGARA_FABRIC"
 #define ANG_ENV_PACKETS	"ANGARA_PACKETS"
 #define ANG_ENV_PTRACER	"ANGARA_PTRACER"

@@ -338,6 +338,7 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 int ang_slots_init(struct angara_ctx *ctx);
 void ang_slots_free(struct angara_ctx *ctx);
 bool ang_reap(struct angara_ctx *ctx);
+bool ang_board_reap(struct angara_ctx *ctx, bool end);
 void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 		     u64 length);
 bool ang_has_completion(const struct angara_ctx *ctx);

@@ -244,6 +244,13 @@ static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 		ang_kick(ctx);
 }
 
+/* Takes the last entry from a board, before another one is written. */
+static inline void board_settle(struct angara_ctx *ctx)
+{
+	if (__builtin_expect(ctx->dev.boarded, 0))
+		ang_board_reap(ctx, true);
+}
+
 /**
  * ang_room() - reserve room before there is an operation to post
  * @ctx: context
@@ -261,6 +268,7 @@ int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
 	int ret = ctx->dead ? -ENODEV : 0;
 	unsigned int kind;
 
+	board_settle(ctx);
 	if (op && !ret)
 		ret = op_check(op, true);
 	if (ret)
@@ -287,6 +295,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	int ret = ctx->dead ? -ENODEV : 0;
 	unsigned int kind;
 
+	board_settle(ctx);
 	if (op && !ret)
 		ret = op_apply(wqe, op);
 	if (ret)
@@ -323,6 +332,7 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	unsigned int kind;
 	u32 behind;
 
+	board_settle(ctx);
 	if (op && !ret)
 		ret = op_apply(second, op);
 	if (ret)
@@ -386,8 +396,11 @@ static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
 		     const void *data, size_t len, struct ang_blocked *b)
 {
-	int ret = ctx->dead ? -ENODEV : blocked_wait_room(ctx, 1, entries_of(len));
+	int ret = ctx->dead ? -ENODEV : 0;
 
+	board_settle(ctx);
+	if (!ret)
+		ret = blocked_wait_room(ctx, 1, entries_of(len));
 	if (ret)
 		return ret;
 	sq_push(ctx, wqe, data, len, ANG_SLOT_BLOCKED, (uintptr_t)b);
@@ -441,6 +454,7 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	unsigned int kind;
 	u32 i;
 
+	board_settle(ctx);
 	if (b)
 		return ret ? ret : blocked_wait_room(ctx, n + 1, n);
 	for (i = 0; op && i < n && !ret; i++)

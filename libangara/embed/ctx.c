@@ -178,6 +178,7 @@ static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 		return ret;
 	}
 	d->num = num;
+	d->sq_entries = arg->sq_entries;
 	d->ctl = emb_at(d->fab, d->at[EMB_MEM_CTL]);
 	d->ctr = emb_at(d->fab, d->at[EMB_MEM_CTR]);
 	d->ctx = &n->ctx[num];

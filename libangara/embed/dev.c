@@ -86,6 +86,7 @@ static void emb_close(struct ang_dev *dev)
 		leave(d);
 		emb_detach(d->fab);
 	}
+	emb_boards_free(d);
 	free(d->owned.row);
 	free(d);
 	dev->priv = NULL;
@@ -247,7 +248,9 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 
 	if (emb_gone(d) || d->forks != emb_forks())
 		return -ENODEV;
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
+	if (!d->boards || !emb_boards_take(dev, pi))
+		emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
+			 pi);
 	return 0;
 }
 
@@ -407,6 +410,7 @@ const struct ang_dev_ops ang_embed_ops = {
 	.arm = emb_arm,
 	.gone = emb_dev_gone,
 	.relax = emb_dev_relax,
+	.board = emb_board_look,
 	.alloc = emb_mem_alloc,
 	.free = emb_mem_free,
 	.place = emb_mem_place,

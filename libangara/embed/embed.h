@@ -9,6 +9,8 @@
  *   struct emb_head		properties, list of nodes left over
  *   struct emb_slot[procs]	one per process that uses it
  *   struct emb_node[routers]	rows and contexts, see emb_node()
+ *   struct emb_share[nodes][ctxs]	shares of contexts in reductions, see board.c
+ *   struct emb_board[routers][trees]	boards of trees, by root
  *   copies			EMB_COPIES times the same, one of which is used:
  *				struct emb_left, admin queues, the device
  *				model's
@@ -194,6 +196,43 @@ struct emb_left {
 	struct ang_list timers;
 };
 
+#define EMB_SHARE_NEAR	5U	/* words of a contribution beside its head */
+#define EMB_RESULT_NEAR	7U	/* words of a result beside its mark */
+#define EMB_SHARE_WORDS	(ANGARA_PACKET_BYTES / sizeof(u64))
+
+/**
+ * struct emb_share - what a context gives to a reduction on a board; written by
+ * its process alone, see board.c
+ * @mark: reduction that the contribution is of, 0: it is being written
+ * @head: operation: length, type, kind
+ * @pi: SQ producer index behind its entry
+ * @near: contribution of up to EMB_SHARE_NEAR words
+ * @far: longer one
+ * @result_mark: reduction that the result is of, 0: it is being written
+ * @result_near: result of up to EMB_RESULT_NEAR words
+ * @result_far: longer one
+ */
+struct emb_share {
+	u64 mark ____cacheline_aligned;
+	u64 head;
+	u64 pi;
+	u64 near[EMB_SHARE_NEAR];
+	u64 far[EMB_SHARE_WORDS];
+	u64 result_mark ____cacheline_aligned;
+	u64 result_near[EMB_RESULT_NEAR];
+	u64 result_far[EMB_SHARE_WORDS];
+};
+
+/**
+ * struct emb_board - board of a tree; see board.c
+ * @word: what is decided (atomic)
+ * @count: contributions to a reduction (atomic)
+ */
+struct emb_board {
+	u64 word ____cacheline_aligned;
+	u64 count ____cacheline_aligned;
+};
+
 /* A node's admin queues, in one page. */
 struct emb_admin {
 	struct angara_adm_cmd asq[EMB_ADM_ENTRIES];
@@ -214,6 +253,8 @@ struct emb_admin {
  * @cfg: configuration of the model
  * @slot_at: offset of the slots; next, other offsets
  * @node_at: nodes
+ * @share_at: shares
+ * @board_at: boards; 0: the fabric is too large for boards
  * @copy_at: the first copy
  * @copy_span: bytes of each
  * @adm_off: offset in a copy of the admin queues, a page per node
@@ -244,6 +285,8 @@ struct emb_head {
 	struct ang_cfg cfg;
 	u64 slot_at;
 	u64 node_at;
+	u64 share_at;
+	u64 board_at;
 	u64 copy_at;
 	u64 copy_span;
 	u64 adm_off;
@@ -261,8 +304,14 @@ struct emb_head {
 	u32 helpers[EMB_HELPERS] ____cacheline_aligned;
 };
 
+struct emb_boards;
 struct emb_extent;
 struct emb_watch;
+
+/* When reductions of a process use boards, see ANG_ENV_EXPRESS. */
+#define EMB_BOARDS_NEVER	0
+#define EMB_BOARDS		1
+#define EMB_BOARDS_LONG		2	/* they stay there longer, for tests */
 
 /**
  * struct emb_fab - a fabric, as one process sees it
@@ -276,6 +325,7 @@ struct emb_watch;
  * @pidns: PID namespace of this process
  * @parent: parent of this process when it joined
  * @packets: ANG_ENV_PACKETS is set: operations of this process use packets only
+ * @boards: EMB_BOARDS*
  * @head: the segment
  * @size: bytes of it
  * @topo: topology, with the table in the first copy
@@ -297,6 +347,7 @@ struct emb_fab {
 	u64 pidns;
 	pid_t parent;
 	bool packets;
+	u32 boards;
 	struct emb_head *head;
 	u64 size;
 	struct ang_topo topo;
@@ -393,6 +444,7 @@ struct emb_domain {
  * @ctx: the context; it and all that follows are NULL for a device
  * @ctl: control page
  * @ctr: counters
+ * @sq_entries: entries of the SQ
  * @mem: offset in the segment of all its memory
  * @mem_len: bytes of that
  * @at: offset in the segment of what can be mapped, by EMB_MEM_*
@@ -400,6 +452,8 @@ struct emb_domain {
  * @owned: rows that this device owns; empty for a context
  * @forks: forks of the process when it was opened
  * @watch: its descriptor for poll(2), NULL before the first
+ * @boards: trees that the context has joined, NULL before the first
+ * @by_board: its reductions that boards have completed
  */
 struct emb_dev {
 	struct emb_fab *fab;
@@ -411,6 +465,7 @@ struct emb_dev {
 	struct emb_ctx *ctx;
 	struct angara_ctl *ctl;
 	const __le64 *ctr;
+	u32 sq_entries;
 	u64 mem;
 	u64 mem_len;
 	u64 at[5];
@@ -418,6 +473,8 @@ struct emb_dev {
 	struct emb_rows owned;
 	u32 forks;
 	struct emb_watch *watch;
+	struct emb_boards *boards;
+	u64 by_board;
 };
 
 /**
@@ -447,6 +504,20 @@ static inline void *emb_at(const struct emb_fab *fab, u64 off)
 static inline struct emb_slot *emb_slot(const struct emb_fab *fab, u32 slot)
 {
 	return (struct emb_slot *)emb_at(fab, fab->head->slot_at) + slot;
+}
+
+static inline struct emb_share *emb_share(const struct emb_fab *fab, u32 node,
+					  u32 ctx)
+{
+	return (struct emb_share *)emb_at(fab, fab->head->share_at) +
+	       node * fab->head->cfg.ctxs + ctx;
+}
+
+static inline struct emb_board *emb_board(const struct emb_fab *fab, u32 root,
+					  u32 tree)
+{
+	return (struct emb_board *)emb_at(fab, fab->head->board_at) +
+	       root * fab->head->cfg.trees + tree;
 }
 
 static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
@@ -560,6 +631,9 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab);
 void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi);
+void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi);
+bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
+		   struct ang_tree_look *look);
 bool emb_help(struct emb_run *r, bool timers);
 bool emb_wake(struct emb_ctx *ctx);
 void emb_wake_all(struct emb_run *r);
@@ -616,6 +690,15 @@ int emb_join(struct emb_dev *d, void *arg);
 int emb_leave(struct emb_dev *d, void *arg);
 void emb_trees_disown(struct emb_dev *d);
 int emb_rows_reap(struct emb_run *r, u32 router, u32 owner);
+
+/* board.c */
+void emb_board_join(struct emb_dev *d, u32 tree);
+void emb_board_leave(struct emb_dev *d, u32 tree);
+void emb_boards_free(struct emb_dev *d);
+bool emb_boards_take(struct ang_dev *dev, u32 pi);
+bool emb_board_look(struct ang_dev *dev, bool end);
+bool emb_board_end(struct ang_dev *dev);
+bool emb_board_wait(struct ang_dev *dev);
 
 /* wait.c */
 bool emb_news(const struct emb_dev *d);

@@ -154,6 +154,8 @@ int emb_arm(struct ang_dev *dev)
 		return fd;
 	if (emb_gone(d))
 		return -ENODEV;
+	if (dev->boarded && emb_board_end(dev))
+		return -EAGAIN;
 	w = d->watch;
 	if (ang_xchg(&w->raised, 0))
 		eventfd_read(fd, &count);

@@ -27,6 +27,7 @@ u32 emb_layout_hash(void)
 	static const size_t sizes[] = {
 		sizeof(struct emb_head), sizeof(struct emb_slot),
 		sizeof(struct emb_node), sizeof(struct emb_ctx),
+		sizeof(struct emb_share), sizeof(struct emb_board),
 		sizeof(struct emb_admin), sizeof(struct ang_fabric),
 		sizeof(struct ang_node), sizeof(struct ang_ctx),
 		sizeof(struct ang_op), sizeof(struct ang_tree),
@@ -119,7 +120,15 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec,
 	head->slot_at = at;
 	at += head->procs * sizeof(struct emb_slot);
 	head->node_at = at;
-	at = align_up(at + (u64)head->routers * head->node_size, ANGARA_PAGE_SIZE);
+	at = align_up(at + (u64)head->routers * head->node_size, 64);
+	if (head->routers <= SMALL_FABRIC) {
+		head->share_at = at;
+		at += (u64)head->nodes * head->cfg.ctxs * sizeof(struct emb_share);
+		head->board_at = at;
+		at += (u64)head->routers * head->cfg.trees *
+		      sizeof(struct emb_board);
+	}
+	at = align_up(at, ANGARA_PAGE_SIZE);
 	head->copy_at = at;
 	head->adm_off = ANGARA_PAGE_SIZE;
 	head->model_off = head->adm_off + (u64)head->nodes * ANGARA_PAGE_SIZE;

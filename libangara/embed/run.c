@@ -363,6 +363,49 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 }
 
 /**
+ * emb_nudge() - ring the SQ doorbell of another process's context
+ * @r: runs the model
+ * @node: node
+ * @ctx: context
+ * @life: its incarnation
+ * @pi: producer index
+ */
+void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi)
+{
+	do {
+		if (!enter(r))
+			return;
+		ang_reg_nudge(&r->view, node, ctx, life, pi);
+		advance(r, true);
+	} while (!leave(r));
+	emb_wake_all(r);
+}
+
+/**
+ * emb_tree_look() - look at a row of a tree in the model
+ * @r: runs the model
+ * @router: router
+ * @tree: TreeId
+ * @look: out
+ *
+ * Return: as ang_tree_look().
+ */
+bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
+		   struct ang_tree_look *look)
+{
+	bool ret;
+
+	if (!enter(r))
+		return false;
+	ret = ang_tree_look(&r->view, router, tree, look);
+	if (ang_view_busy(&r->view))
+		advance(r, true);
+	leave(r);
+	emb_wake_all(r);
+	return ret;
+}
+
+/**
  * emb_help() - advance nodes that other threads have left
  * @r: runs the model
  * @timers: also fire timers, as no other work is left

@@ -405,6 +405,15 @@ static void __attribute__((destructor)) at_end(void)
 	pthread_mutex_unlock(&registry);
 }
 
+static u32 boards_wanted(void)
+{
+	const char *text = getenv(ANG_ENV_EXPRESS);
+
+	if (!text)
+		return EMB_BOARDS;
+	return strcmp(text, "0") ? EMB_BOARDS_LONG : EMB_BOARDS_NEVER;
+}
+
 static struct emb_fab *fab_new(const struct ang_spec *spec)
 {
 	struct emb_fab *fab = calloc(1, sizeof(*fab));
@@ -414,6 +423,7 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 	fab->asked = *spec;
 	fab->pidns = pid_namespace();
 	fab->packets = getenv(ANG_ENV_PACKETS);
+	fab->boards = fab->packets ? EMB_BOARDS_NEVER : boards_wanted();
 	fab->parent = getppid();
 	pthread_mutex_init(&fab->mutex, NULL);
 	pthread_mutex_init(&fab->repair, NULL);

@@ -417,12 +417,19 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 
 int emb_join(struct emb_dev *d, void *arg)
 {
+	const struct angara_join *cmd = arg;
 	int ret = membership(d, arg, ANGARA_ADM_JOIN, -ENOENT);
 
+	if (!ret)
+		emb_board_join(d, cmd->tree);
 	return ret == -EEXIST ? -EALREADY : ret;
 }
 
 int emb_leave(struct emb_dev *d, void *arg)
 {
+	const struct angara_join *cmd = arg;
+
+	if (cmd->tree < ANGARA_MAX_TREES)
+		emb_board_leave(d, cmd->tree);
 	return membership(d, arg, ANGARA_ADM_LEAVE, -ENOTCONN);
 }

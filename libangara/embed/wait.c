@@ -93,6 +93,8 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 
 	if (d->forks != emb_forks() || !d->ctx)
 		return -ENODEV;
+	if (dev->boarded && emb_board_wait(dev))
+		return 0;
 	for (;;) {
 		u64 ms = EMB_LOOK_MS;
 
