@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reductions on boards whose members stop, sleep, die or disagree.
+ *
+ *	angara-run -n N boards CASE
+ *
+ *	stopped		the first member is stopped after it has contributed; the
+ *			others complete the reduction
+ *	armed		members sleep in poll(2), having posted after they armed
+ *	killed		the first member dies after it has contributed
+ *	disagree	the first member posts another length
+ *	bcast		barriers follow broadcasts
+ *	late		the first member looks for its completion late
+ *
+ * A case is repeated; a member that waits for too long exits with an error.
+ */
+#include <err.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <angara/angara.h>
+
+#include "tests/pending.h"
+
+#define CHECK(call)							\
+do {									\
+	int ret_ = (call);						\
+									\
+	if (ret_)							\
+		errx(1, "%s: %s", #call, strerror(-ret_));		\
+} while (0)
+
+#define LIMIT	20000
+#define TIMES	20U
+#define BULK	(1U << 20)
+#define WARM_UP	50U
+
+static struct angara_job *job;
+static struct angara_ctx *ctx;
+static struct angara_mr *mr;
+static struct angara_team *team;
+static unsigned int rank, size;
+static int32_t *data;
+static pid_t pids[64];
+
+/* Sums @count numbers; the result is behind them. */
+static int post(struct pending *req, unsigned int count, int32_t salt,
+		uint32_t flags)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		data[i] = (int32_t)(rank + i) + salt;
+	pending_op(req);
+	req->op.flags = flags;
+	return angara_allreduce_nbi(team, mr, 4096, mr, 0, count,
+				    ANGARA_TYPE_INT32, ANGARA_RED_SUM, &req->op);
+}
+
+static void expect(unsigned int count, int32_t salt)
+{
+	int32_t base = (int32_t)(size * (size - 1) / 2);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (data[1024 + i] != base + (int32_t)size * ((int32_t)i + salt))
+			errx(1, "element %u is wrong", i);
+}
+
+/*
+ * The second member wakes the first one, until that takes part again.  Every
+ * second time it brings a fence, with which reductions go by packets.
+ */
+static void stopped(unsigned int time)
+{
+	struct pending req = { 0 };
+
+	if (rank)
+		usleep(20000);
+	CHECK(post(&req, 2, (int32_t)time, rank == 1 && time % 2 ?
+		   ANGARA_FENCE : 0));
+	if (!rank)
+		raise(SIGSTOP);
+	CHECK(pending_wait(ctx, &req, LIMIT));
+	expect(2, (int32_t)time);
+	CHECK(angara_barrier_nbi(team, pending_op(&req)));
+	while (rank == 1 && pending_wait(ctx, &req, 10) == -ETIMEDOUT)
+		kill(pids[0], SIGCONT);
+	CHECK(pending_wait(ctx, &req, LIMIT));
+}
+
+static void armed(unsigned int time)
+{
+	struct pollfd pfd = { .events = POLLIN, .fd = angara_ctx_fd(ctx) };
+	struct pending req = { 0 };
+	int ret;
+
+	if (pfd.fd < 0)
+		errx(1, "angara_ctx_fd: %s", strerror(-pfd.fd));
+	CHECK(angara_barrier(team));
+	do
+		ret = angara_ctx_arm(ctx);
+	while (ret == -EAGAIN);
+	CHECK(ret);
+	if (rank == time % size)
+		usleep(2000);
+	CHECK(post(&req, 2, (int32_t)time, 0));
+	for (;;) {
+		if (poll(&pfd, 1, LIMIT) == 0)
+			errx(1, "no event in %u ms", LIMIT);
+		ret = pending_test(ctx, &req);
+		if (ret != -EAGAIN)
+			break;
+		angara_ctx_arm(ctx);
+	}
+	CHECK(ret);
+	expect(2, (int32_t)time);
+}
+
+static void killed(unsigned int time)
+{
+	struct pending req = { 0 };
+	int ret;
+
+	(void)time;
+	if (rank)
+		usleep(20000);
+	CHECK(post(&req, 2, 0, 0));
+	if (!rank)
+		raise(SIGKILL);
+	ret = pending_wait(ctx, &req, LIMIT);
+	if (ret != -ECONNRESET)
+		CHECK(ret);
+	if (!ret)
+		ret = angara_barrier(team);
+	if (ret != -ECONNRESET)
+		errx(1, "after a death: %s", strerror(-ret));
+}
+
+static void disagree(unsigned int time)
+{
+	struct pending req = { 0 };
+	int ret;
+
+	(void)time;
+	CHECK(post(&req, rank ? 4 : 2, 0, 0));
+	ret = pending_wait(ctx, &req, LIMIT);
+	/* Another member has ended already. */
+	if (ret != -EPROTO && ret != -ECONNRESET)
+		errx(1, "members disagree: %s", strerror(-ret));
+}
+
+/* The barrier is complete after the broadcast has arrived everywhere. */
+static void bcast(unsigned int time)
+{
+	const u_char *got = (const u_char *)data + BULK;
+	unsigned int from = time % size;
+	size_t i;
+
+	if (rank == from) {
+		memset(data, (int)(time + 1), BULK);
+		CHECK(angara_bcast(team, angara_mr_key(mr), BULK, mr, 0, BULK));
+	}
+	CHECK(angara_barrier(team));
+	for (i = 0; i < BULK; i += 64)
+		if (got[i] != time + 1)
+			errx(1, "byte %zu of broadcast %u is missing", i, time);
+	CHECK(angara_barrier(team));
+}
+
+static void late(unsigned int time)
+{
+	struct pending req = { 0 };
+
+	CHECK(post(&req, 60, (int32_t)time, 0));
+	if (!rank)
+		usleep(3000);
+	CHECK(pending_wait(ctx, &req, LIMIT));
+	expect(60, (int32_t)time);
+}
+
+static const struct {
+	const char *name;
+	unsigned int times;
+	void (*run)(unsigned int time);
+} cases[] = {
+	{ "stopped", TIMES, stopped },
+	{ "armed", TIMES, armed },
+	{ "killed", 1, killed },
+	{ "disagree", 1, disagree },
+	{ "bcast", TIMES, bcast },
+	{ "late", TIMES, late },
+};
+
+int main(int argc, char **argv)
+{
+	struct angara_domain *dom;
+	pid_t self = getpid();
+	unsigned int i, k;
+
+	CHECK(angara_job_init(&job));
+	rank = angara_job_rank(job);
+	size = angara_job_size(job);
+	CHECK(angara_job_allgather(job, &self, sizeof(self), pids));
+	CHECK(angara_domain_open(NULL, NULL, &dom));
+	CHECK(angara_ctx_open(dom, NULL, &ctx));
+	CHECK(angara_team_create(job, ctx, NULL, 0, NULL, &team));
+	CHECK(angara_team_malloc(team, 2 * BULK, &mr));
+	data = angara_mr_addr(mr);
+	/* The plan of the tree is made meanwhile. */
+	for (i = 0; i < WARM_UP; i++)
+		CHECK(angara_barrier(team));
+	for (k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+		if (argc != 2 || strcmp(argv[1], cases[k].name) != 0)
+			continue;
+		for (i = 0; i < cases[k].times; i++)
+			cases[k].run(i);
+		return 0;
+	}
+	errx(2, "usage: boards stopped|armed|killed|disagree|bcast|late");
+}

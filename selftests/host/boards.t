@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Reductions on boards of embedded fabrics: random collectives have the same
+# results on boards and by packets; members stop, sleep, die and disagree.
+# Inserts the faults of selftests/embed/mutants.txt, which these programs find.
+
+set -u
+. selftests/tap.sh
+. selftests/variant.sh
+. selftests/mutate.sh
+
+OUT=$VARIANTS/plain
+LIST=selftests/embed/mutants.txt
+OPERATIONS=${OPERATIONS:-600}
+SEEDS=${SEEDS:-1 2}
+FLAGS=(-std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -pthread
+	-Iselftests/embed -Ilibangara -Ilibangara/embed -Ilibangara/include
+	-Ilibangara/env -Ilibangara/topo -Iuapi -Idriver/model -Idriver)
+unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+unset ANGARA_EXPRESS ANGARA_PACKETS
+
+# programs FOLDER [OBJECT]: links both programs, with this object before the library.
+programs()
+{
+	local dir=$1 name
+
+	shift
+	for name in tiers boards; do
+		${CC:-cc} "${FLAGS[@]}" -o "$dir/$name" "selftests/embed/$name.c" "$@" \
+			"$OUT/lib/libangara.a" || return
+	done
+}
+
+build()
+{
+	variant plain libangara tools/run && programs "$TAP_TMP"
+}
+
+# changed FOLDER FILE FROM TO: both programs, with a file of the library changed.
+changed()
+{
+	mutate "libangara/$2" "$3" "$4" >"$1/changed.c" &&
+		${CC:-cc} "${FLAGS[@]}" -fPIC -c -o "$1/changed.o" "$1/changed.c" &&
+		programs "$1" "$1/changed.o"
+}
+
+# job FABRIC N COMMAND...: runs a job; the first member that fails ends it.
+job()
+{
+	local fabric=$1 n=$2
+
+	shift 2
+	timeout 120 "$OUT/bin/angara-run" --fabric "embedded:$fabric" -n "$n" "$@"
+}
+
+# digests PROGRAM FABRIC N SEED: prints each rank, its digest, its use of boards.
+digests()
+{
+	job "$2" "$3" "$1" "$OPERATIONS" "$4" | sort -n
+}
+
+# by_packets FABRIC N SEED: the digests without boards, which are kept.
+by_packets()
+{
+	local file=$TAP_TMP/digests.$1.$2.$3.$OPERATIONS
+
+	if [ ! -s "$file" ]; then
+		ANGARA_EXPRESS=0 digests "$TAP_TMP/tiers" "$@" >"$file.new" || return
+		awk '$3 != 0 { exit 1 }' "$file.new" || return
+		cut -d' ' -f1,2 "$file.new" >"$file"
+	fi
+	[ "$(wc -l <"$file")" = "$2" ] && cat "$file"
+}
+
+# same LEAST PROGRAM FABRIC N SEED: are the digests those of packets, and has each
+# member used boards so often or more?
+same()
+{
+	local least=$1 reference got
+
+	shift
+	reference=$(by_packets "${@:2}") && got=$(digests "$@") || return
+	echo "$got"
+	diff <(echo "$reference") <(cut -d' ' -f1,2 <<<"$got") &&
+		awk -v least="$least" '$3 < least { exit 1 }' <<<"$got"
+}
+
+# on_boards PROGRAM FABRIC N SEED
+on_boards()
+{
+	ANGARA_EXPRESS=1 same $((OPERATIONS / 10)) "$@"
+}
+
+# Members without boards meet others.
+mixed()
+{
+	cat >"$TAP_TMP/mixed" <<-END
+		#!/bin/sh
+		ANGARA_EXPRESS=\$((ANGARA_RANK % 2)) exec "$TAP_TMP/tiers" "\$@"
+	END
+	chmod +x "$TAP_TMP/mixed" &&
+		same 0 "$TAP_TMP/mixed" "$@"
+}
+
+packets()
+{
+	ANGARA_PACKETS=1 same 0 "$TAP_TMP/tiers" "$@" &&
+		! ANGARA_PACKETS=1 same 1 "$TAP_TMP/tiers" "$@"
+}
+
+# With links that lose packets nothing goes without them.
+lossy()
+{
+	by_packets 2x2 4 1 >"$TAP_TMP/perfect" &&
+		ANGARA_EXPRESS=1 digests "$TAP_TMP/tiers" 2x2,loss=0.02,seed=3 4 1 \
+			>"$TAP_TMP/lossy" &&
+		diff "$TAP_TMP/perfect" <(cut -d' ' -f1,2 "$TAP_TMP/lossy") &&
+		awk '$3 != 0 { exit 1 }' "$TAP_TMP/lossy"
+}
+
+# With numbers of 12 bits in words, 6000 operations make them wrap around.
+wraps()
+{
+	local dir=$TAP_TMP/wraps n file
+
+	read -r n file <<<"$1"
+	mkdir "$dir" && changed "$dir" "$file" "$3" "$4" &&
+		OPERATIONS=6000 on_boards "$dir/tiers" 2 "$n" 1
+}
+
+# wrap FIRST NAME FROM TO: a change of the list
+wrap()
+{
+	check "$2" wraps "$@"
+}
+
+# paused SEED: threads pause at shared accesses of board.c, as a seed decides.
+paused()
+{
+	local dir=$TAP_TMP/paused$1 file
+
+	mkdir "$dir" || return
+	for file in libangara/embed/board.c selftests/embed/pause.c; do
+		${CC:-cc} -Iselftests/embed/env -I. "${FLAGS[@]}" -fPIC -c \
+			-o "$dir/${file##*/}.o" "$file" || return
+	done
+	programs "$dir" "$dir"/*.o && PAUSE_SEED=$1 on_boards "$dir/tiers" 2x2 4 "$1"
+}
+
+# members PROGRAM CASE N
+members()
+{
+	ANGARA_EXPRESS=1 job 2x2 "$3" "$1" "$2"
+}
+
+# The launcher reports the member that was killed.
+killed()
+{
+	ANGARA_EXPRESS=1 timeout 120 "$OUT/bin/angara-run" --fabric embedded:2x2 -n 4 \
+		--keep-going "$TAP_TMP/boards" killed >"$TAP_TMP/killed" 2>&1
+	cat "$TAP_TMP/killed"
+	[ "$(grep -c . "$TAP_TMP/killed")" = 1 ] &&
+		grep -q 'process 0 was killed by signal 9' "$TAP_TMP/killed"
+}
+
+# try PROGRAM CASE N FILE FROM TO: CASE is the fabric of the program tiers.
+try()
+{
+	local dir
+
+	dir=$(mktemp -d -p "$TAP_TMP") &&
+		changed "$dir" "$4" "$5" "$6" || return
+	case $1 in
+	tiers) ! on_boards "$dir/tiers" "$2" "$3" 1 ;;
+	boards) ! members "$dir/boards" "$2" "$3" ;;
+	esac
+}
+
+# fault FIRST NAME FROM TO: a fault of the list
+fault()
+{
+	local program case n file
+
+	read -r program case n file <<<"$1"
+	seek "found: $file: $2" try "$program" "$case" "$n" "$file" "$3" "$4"
+}
+
+check 'builds' build
+for seed in $SEEDS; do
+	for form in '2 2' '2x2 4' '2x2 7' '3x2 5' 'fattree:4,2 6'; do
+		read -r fabric n <<<"$form"
+		check "$n members on $fabric, seed $seed: as by packets" on_boards \
+			"$TAP_TMP/tiers" "$fabric" "$n" "$seed"
+	done
+done
+check 'half of the members without boards' mixed 2x2 4 1
+check 'ANGARA_PACKETS=1: no boards' packets 2x2 4 1
+check 'links that lose packets: no boards' lossy
+faults selftests/embed/wraps.txt wrap
+for seed in 12 13 14; do
+	check "with pauses, seed $seed" paused $seed
+done
+for case in stopped armed late bcast disagree; do
+	for n in 2 4; do
+		check "$n members, $case" members "$TAP_TMP/boards" "$case" "$n"
+	done
+done
+check 'killed' killed
+faults "$LIST" fault
+found
+plan
