@@ -12,6 +12,10 @@ mutate()
 		echo "mutate: a fault of no list: $2" >&2
 		return 1
 	fi
+	if [ ! -r "$1" ]; then
+		echo "mutate: no file $1" >&2
+		return 1
+	fi
 	FROM=$2 TO=$3 perl -0777 -ne '
 		my ($from, $to) = ("$ENV{FROM}\n", "$ENV{TO}\n");
 		my $count = () = /^\Q$from\E/mg;
