@@ -505,6 +505,30 @@ static void stopped(void)
 	host_free(h);
 }
 
+/* An operation of several packets does not enter a node with a thread in a lane. */
+static void train(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 0, 2 * ANGARA_PACKET_BYTES);
+	struct angara_cqe cqe;
+	struct ang_lane *lane;
+
+	start(true);
+	lane = (struct ang_lane *)((char *)h->fab + node(1)->pe + h->fab->off_lane);
+	lane->taken = 1;
+	memset(src[1]->buf, 0x33, 2 * ANGARA_PACKET_BYTES);
+	memset(dst->buf, 0x55, 2 * ANGARA_PACKET_BYTES);
+	post(src[1], &w, NULL);
+	bell(&h->v, 1);
+	ang_run(&h->v, 1000);
+	EXPECT_EQ(dst->buf[0], 0x55);
+	EXPECT_EQ(node(1)->lanes, ANG_LANES_CLOSING);
+	lane->taken = 0;
+	host_run(h);
+	EXPECT(poll_cq(src[1], &cqe) && !cqe.status);
+	EXPECT(!memcmp(dst->buf, src[1]->buf, 2 * ANGARA_PACKET_BYTES));
+	end();
+}
+
 const struct test_case lane_cases[] = {
 	{ "lane: lanes open after small operations in a row", opening },
 	{ "lane: no lane opens unless the host asks for it", never },
@@ -515,6 +539,7 @@ const struct test_case lane_cases[] = {
 	{ "lane: small operations among others", beside },
 	{ "lane: counters of several contexts", counted },
 	{ "lane: a put does not overtake packets", order },
+	{ "lane: several packets wait for a lane of the target", train },
 	{ "lane: checks in lanes", refused },
 	{ "lane: a thread dies in a lane", death },
 	{ "lane: a thread is stopped in a lane", stopped },
