@@ -89,8 +89,8 @@ static void call(struct job *j)
 
 static void call_large(struct job *j)
 {
-	MPI_Count n = j->count, ic[MAX_MEMBERS], oc[MAX_MEMBERS];
-	MPI_Aint id[MAX_MEMBERS], od[MAX_MEMBERS];
+	MPI_Count n = j->count, *ic = j->wide_icounts, *oc = j->wide_ocounts;
+	MPI_Aint *id = j->wide_idispls, *od = j->wide_odispls;
 	int scatter = j->coll == SCATTER || j->coll == SCATTERV, root = j->root, i;
 	MPI_Datatype it = type_of(j, 0), otype = type_of(j, 1), type = types[j->type];
 	void *in = j->in_place && !scatter ? MPI_IN_PLACE : j->in;

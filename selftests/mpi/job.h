@@ -42,6 +42,8 @@ enum { INT, DOUBLE, SHORT, TYPES };
  * @want: expected result
  * @len: bytes of each
  * @icounts: like the next three, array of the call
+ * @wide_icounts: like the next three, array of a call with large counts; the call may
+ *	read them until it is complete
  * @req: request, until it is complete
  */
 struct job {
@@ -53,6 +55,8 @@ struct job {
 	size_t len;
 	int icounts[MAX_MEMBERS], idispls[MAX_MEMBERS];
 	int ocounts[MAX_MEMBERS], odispls[MAX_MEMBERS];
+	MPI_Count wide_icounts[MAX_MEMBERS], wide_ocounts[MAX_MEMBERS];
+	MPI_Aint wide_idispls[MAX_MEMBERS], wide_odispls[MAX_MEMBERS];
 	MPI_Request req;
 };
 
