@@ -405,13 +405,14 @@ static void __attribute__((destructor)) at_end(void)
 	pthread_mutex_unlock(&registry);
 }
 
+/* Boards change no counter of adapters, so a program has to ask for them. */
 static u32 boards_wanted(void)
 {
 	const char *text = getenv(ANG_ENV_EXPRESS);
 
-	if (!text)
-		return EMB_BOARDS;
-	return strcmp(text, "0") ? EMB_BOARDS_LONG : EMB_BOARDS_NEVER;
+	if (!text || !strcmp(text, "0"))
+		return EMB_BOARDS_NEVER;
+	return strcmp(text, "long") ? EMB_BOARDS : EMB_BOARDS_LONG;
 }
 
 static struct emb_fab *fab_new(const struct ang_spec *spec)

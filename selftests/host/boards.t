@@ -89,7 +89,13 @@ same()
 # on_boards PROGRAM FABRIC N SEED
 on_boards()
 {
-	ANGARA_EXPRESS=1 same $((OPERATIONS / 10)) "$@"
+	ANGARA_EXPRESS=long same $((OPERATIONS / 10)) "$@"
+}
+
+# Members that do not wait longer than usual.
+briefly()
+{
+	ANGARA_EXPRESS=1 same 0 "$@"
 }
 
 # Members without boards meet others.
@@ -105,15 +111,15 @@ mixed()
 
 packets()
 {
-	ANGARA_PACKETS=1 same 0 "$TAP_TMP/tiers" "$@" &&
-		! ANGARA_PACKETS=1 same 1 "$TAP_TMP/tiers" "$@"
+	ANGARA_EXPRESS=long ANGARA_PACKETS=1 same 0 "$TAP_TMP/tiers" "$@" &&
+		! ANGARA_EXPRESS=long ANGARA_PACKETS=1 same 1 "$TAP_TMP/tiers" "$@"
 }
 
 # With links that lose packets nothing goes without them.
 lossy()
 {
 	by_packets 2x2 4 1 >"$TAP_TMP/perfect" &&
-		ANGARA_EXPRESS=1 digests "$TAP_TMP/tiers" 2x2,loss=0.02,seed=3 4 1 \
+		ANGARA_EXPRESS=long digests "$TAP_TMP/tiers" 2x2,loss=0.02,seed=3 4 1 \
 			>"$TAP_TMP/lossy" &&
 		diff "$TAP_TMP/perfect" <(cut -d' ' -f1,2 "$TAP_TMP/lossy") &&
 		awk '$3 != 0 { exit 1 }' "$TAP_TMP/lossy"
@@ -151,13 +157,13 @@ paused()
 # members PROGRAM CASE N
 members()
 {
-	ANGARA_EXPRESS=1 job 2x2 "$3" "$1" "$2"
+	ANGARA_EXPRESS=long job 2x2 "$3" "$1" "$2"
 }
 
 # The launcher reports the member that was killed.
 killed()
 {
-	ANGARA_EXPRESS=1 timeout 120 "$OUT/bin/angara-run" --fabric embedded:2x2 -n 4 \
+	ANGARA_EXPRESS=long timeout 120 "$OUT/bin/angara-run" --fabric embedded:2x2 -n 4 \
 		--keep-going "$TAP_TMP/boards" killed >"$TAP_TMP/killed" 2>&1
 	cat "$TAP_TMP/killed"
 	[ "$(grep -c . "$TAP_TMP/killed")" = 1 ] &&
@@ -194,6 +200,7 @@ for seed in $SEEDS; do
 			"$TAP_TMP/tiers" "$fabric" "$n" "$seed"
 	done
 done
+check '4 members on 2x2, usual waits' briefly "$TAP_TMP/tiers" 2x2 4 1
 check 'half of the members without boards' mixed 2x2 4 1
 check 'ANGARA_PACKETS=1: no boards' packets 2x2 4 1
 check 'links that lose packets: no boards' lossy
