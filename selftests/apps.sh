@@ -185,7 +185,7 @@ found()
 # with an error
 interrupted()
 {
-	local signal=$1 whom=$2 status=0 run
+	local signal=$1 whom=$2 status=0 run parent
 
 	mkdir -p "$TMP/cut"
 	head -c 3000000 /dev/urandom >"$TMP/file"
@@ -197,7 +197,10 @@ interrupted()
 		kill -0 "$run" 2>/dev/null; do
 		sleep 0.1
 	done
-	pkill "-$signal" -n -x "$whom"
+	# Other tests run programs of these names, too.
+	parent=$run
+	[ "$whom" = angara-run ] || parent=$(pgrep -P "$run" -x angara-run)
+	pkill "-$signal" -n -P "$parent" -x "$whom"
 	wait "$run" || status=$?
 	echo "status $status"
 	[ "$status" != 0 ] && [ "$status" != 124 ]
