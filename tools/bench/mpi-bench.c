@@ -13,7 +13,6 @@
  * one more operation is checked.
  */
 #include <err.h>
-#include <errno.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,10 +20,10 @@
 #include <string.h>
 #include <time.h>
 #include "bench.h"
+#include "number.h"
 
 #define WARMUP_MIN	4
 #define MAX_BYTES	(1L << 30)
-#define EXIT_USAGE	2
 
 /**
  * struct work - data of an operation
@@ -233,19 +232,6 @@ static void measure(struct work *w, const struct mpi_op *op,
 	check(w, op);
 	free(mine);
 	free(all);
-}
-
-static long number(const char *what, const char *text, long min, long max)
-{
-	char *end;
-	long val;
-
-	errno = 0;
-	val = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || val < min || val > max)
-		errx(EXIT_USAGE, "%s '%s': not a number from %ld to %ld", what,
-		     text, min, max);
-	return val;
 }
 
 static const struct mpi_op *find_op(const char *name)

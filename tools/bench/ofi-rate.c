@@ -42,11 +42,11 @@
 #include <rdma/fi_tagged.h>
 
 #include "bench.h"
+#include "number.h"
 
 #define WARMUP_MIN	4
 #define MAX_BYTES	(1L << 26)
 #define MAX_NAME	512
-#define EXIT_USAGE	2
 #define KEY		1	/* if the provider does not choose */
 #define TAG		7
 #define ENTRIES		16U	/* completions read at once */
@@ -447,19 +447,6 @@ static void take_last(struct side *s, const struct ofi_op *op)
 		send_messages(s, 0, s->window);
 	finish(s);
 	meet(s);
-}
-
-static long number(const char *what, const char *text, long min, long max)
-{
-	char *end;
-	long val;
-
-	errno = 0;
-	val = strtol(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || val < min || val > max)
-		errx(EXIT_USAGE, "%s '%s': not a number from %ld to %ld", what,
-		     text, min, max);
-	return val;
 }
 
 static const struct ofi_op *find_op(const char *name)
