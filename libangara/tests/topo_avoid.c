@@ -11,15 +11,7 @@
 #include <string.h>
 
 #include "ang_rules.h"
-#include "topo/fab.h"
-
-static unsigned int tests, failures;
-
-static void result(bool good, const char *name)
-{
-	printf("%sok %u - %s\n", good ? "" : "not ", ++tests, name);
-	failures += !good;
-}
+#include "topo_test.h"
 
 /* Six switches in two triangles, joined by two cables, with a node each. */
 static const char twins[] =
@@ -27,18 +19,6 @@ static const char twins[] =
 	"switch p\nswitch q\nswitch r\nswitch s\nswitch t\nswitch u\n"
 	"a:0 p:0\nb:0 q:0\nc:0 r:0\nd:0 s:0\ne:0 t:0\nf:0 u:0\n"
 	"p:1 q:1\nq:2 r:1\nr:2 p:2\ns:1 t:1\nt:2 u:1\nu:2 s:2\np:3 s:3\nq:3 t:3\n";
-
-static struct angara_fabric *make(const char *text)
-{
-	struct angara_fabric *f;
-	char why[128];
-
-	if (angara_fabric_open(text, &f, why, sizeof(why))) {
-		printf("Bail out! %s: %s\n", text, why);
-		exit(1);
-	}
-	return f;
-}
 
 /**
  * struct graph - channels, and which wait for which

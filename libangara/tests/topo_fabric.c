@@ -9,15 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/fab.h"
-
-static unsigned int tests, failures;
-
-static void result(bool good, const char *name)
-{
-	printf("%sok %u - %s\n", good ? "" : "not ", ++tests, name);
-	failures += !good;
-}
+#include "topo_test.h"
 
 static const char * const small[] = {
 	"torus:4x4x2", "torus:2x2x2x2x2x2", "torus:16", "torus:5x3x2", "mesh:4x4x2",
@@ -37,18 +29,6 @@ static const char ring[] =
 	"node n8\nnode n9\na:0 b:1\nb:0 c:1\nc:0 d:1\nd:0 e:1\ne:0 a:1\n"
 	"n0:0 a:2\nn1:0 a:3\nn2:0 b:2\nn3:0 b:3\nn4:0 c:2\nn5:0 c:3\nn6:0 d:2\n"
 	"n7:0 d:3\nn8:0 e:2\nn9:0 e:3\n";
-
-static struct angara_fabric *make(const char *text)
-{
-	struct angara_fabric *f;
-	char why[128];
-
-	if (angara_fabric_open(text, &f, why, sizeof(why))) {
-		printf("Bail out! %s: %s\n", text, why);
-		exit(1);
-	}
-	return f;
-}
 
 static u32 promised(const struct ang_topo *t, const u16 *from, const u16 *to)
 {
