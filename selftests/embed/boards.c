@@ -24,15 +24,8 @@
 
 #include <angara/angara.h>
 
+#include "check.h"
 #include "tests/pending.h"
-
-#define CHECK(call)							\
-do {									\
-	int ret_ = (call);						\
-									\
-	if (ret_)							\
-		errx(1, "%s: %s", #call, strerror(-ret_));		\
-} while (0)
 
 #define LIMIT	20000
 #define TIMES	20U

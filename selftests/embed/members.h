@@ -7,6 +7,7 @@
 #define EMBED_MEMBERS_H
 
 #include "team.h"
+#include "check.h"
 
 #define MAX_MEMBERS	16
 
@@ -20,14 +21,6 @@ extern struct member member[MAX_MEMBERS];
 extern struct angara_peer peers[MAX_MEMBERS];
 /* Bytes of the receive buffer that team_set_up() gives each. */
 extern u32 member_area;
-
-#define CHECK(call)							\
-do {									\
-	int ret_ = (call);						\
-									\
-	if (ret_)							\
-		errx(1, "%s: %s", #call, strerror(-ret_));		\
-} while (0)
 
 /* Makes a team of @n members, each with @len bytes of memory. */
 void team_set_up(unsigned int n, size_t len);

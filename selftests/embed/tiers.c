@@ -17,17 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "team.h"
 #include "embed/embed.h"
 #include "tests/pending.h"
-
-#define CHECK(call)							\
-do {									\
-	int ret_ = (call);						\
-									\
-	if (ret_)							\
-		errx(1, "%s: %s", #call, strerror(-ret_));		\
-} while (0)
 
 #define QUEUED	6U		/* operations at a time, at most */
 #define ROOM	8192U		/* bytes of one operation's memory, twice that */
