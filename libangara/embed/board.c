@@ -11,9 +11,9 @@
  * decides that the reduction is done.  The others find that, copy the result, and
  * take the entry back from the queue: the adapter never sees it.
  *
- * Whoever does not want to wait any longer decides that the reduction goes by
- * packets, and rings the doorbells of all members that have contributed: each
- * entry is complete in its queue.  Then the adapters go on, whatever these
+ * A member that stops waiting decides that the reduction goes by packets, and
+ * rings the doorbells of all members that have contributed: each entry is
+ * complete in its queue.  Then the adapters go on, whatever these
  * members do meanwhile.  That is so before a member sleeps or arms its context,
  * after many polls in vain, and before it writes another entry.  So a reduction
  * on a board waits for no member that has contributed, dead or stopped; for
@@ -41,7 +41,7 @@
  *
  *	gen	life of the root's row; members of other lives leave it alone
  *	done	the last reduction that was done on the board, and
- *	who	the member with its result, plus 1; 0: there is none
+ *	owner	the member whose share has the result, plus 1; 0: there is none
  *	by_pkt	reductions up to this one, but @done, go by packets
  *
  *	open	n > done, n > by_pkt
@@ -65,7 +65,7 @@
  * result is lost in this way, its member has died and the tree goes down: the
  * entry goes to the adapter, which ends it with that error.
  *
- * Who may die where: a process that dies in this file holds nothing but, while
+ * Deaths: a process that dies in this file holds nothing but, while
  * a plan is made or a doorbell rings, a node in the model, see halt.c.  Before
  * the decision its contribution counts or not, as a packet that may have left;
  * after the decision for packets, its death takes the tree down, and all
@@ -98,7 +98,7 @@
 #define NUM_MASK	((1U << NUM_BITS) - 1)
 #define NUM_HALF	(1U << (NUM_BITS - 1))
 #define NUM_FAR		(1U << (NUM_BITS - 2))
-#define WHO_SHIFT	40
+#define OWNER_SHIFT	40
 #define DONE_SHIFT	NUM_BITS
 #define COUNT_SHIFT	28	/* of the number in emb_board.count */
 
@@ -157,9 +157,9 @@ struct emb_boards {
 /* State of a reduction, from the word of its board. */
 enum verdict { OPEN, DONE, PACKETS };
 
-static u32 word_who(u64 word)
+static u32 word_owner(u64 word)
 {
-	return (u32)(word >> WHO_SHIFT) & 0xFF;
+	return (u32)(word >> OWNER_SHIFT) & 0xFF;
 }
 
 static u32 word_done(u64 word)
@@ -172,9 +172,9 @@ static u32 word_by_pkt(u64 word)
 	return (u32)word & NUM_MASK;
 }
 
-static u64 word_make(const struct emb_plan *p, u32 who, u32 done, u32 by_pkt)
+static u64 word_make(const struct emb_plan *p, u32 owner, u32 done, u32 by_pkt)
 {
-	return emb_plan_gen(p) | (u64)who << WHO_SHIFT |
+	return emb_plan_gen(p) | (u64)owner << OWNER_SHIFT |
 	       (u64)(done & NUM_MASK) << DONE_SHIFT | (by_pkt & NUM_MASK);
 }
 
@@ -188,7 +188,7 @@ static enum verdict word_verdict(const struct emb_plan *p, u64 word, u32 number)
 {
 	if (!emb_plan_is_of(p, word))
 		return PACKETS;
-	if (word_who(word) && word_done(word) == (number & NUM_MASK))
+	if (word_owner(word) && word_done(word) == (number & NUM_MASK))
 		return DONE;
 	return num_reached(word_by_pkt(word), number) ? PACKETS : OPEN;
 }
@@ -204,16 +204,16 @@ static enum verdict decide_packets(struct emb_plan *p, u32 number)
 	for (;;) {
 		enum verdict is = word_verdict(p, old, number);
 		u32 done = word_done(old);
-		u32 who = word_who(old);
+		u32 owner = word_owner(old);
 		u64 seen;
 
 		if (is != OPEN)
 			return is;
 		/* No member looks for that one any more. */
 		if (((number - done) & NUM_MASK) > NUM_FAR)
-			who = 0;
+			owner = 0;
 		seen = ang_cmpxchg(&p->board->word, old,
-				   word_make(p, who, done, number));
+				   word_make(p, owner, done, number));
 		if (seen == old)
 			return OPEN;
 		old = seen;
@@ -369,15 +369,16 @@ static void last_finish(struct emb_boards *bs, u32 tree, u64 head)
 }
 
 /* Stores the result of a reduction that is done.  Return: false: it is lost. */
-static bool result_take(const struct emb_boards *bs, const struct emb_plan *p, u32 who)
+static bool result_take(const struct emb_boards *bs, const struct emb_plan *p,
+			u32 owner)
 {
 	u64 mark = mark_of(p, bs->at, bs->number);
 	u64 result[EMB_SHARE_WORDS];
 	struct emb_share *s;
 
-	if (who >= p->n)
+	if (owner >= p->n)
 		return false;
-	s = p->part[who].share;
+	s = p->part[owner].share;
 	if (ang_load_acquire(&s->result_mark) != mark)
 		return false;
 	words_take(result, share_result(s, bs->len), bs->len);
@@ -464,9 +465,9 @@ static bool board_end(struct emb_dev *d)
 		u64 word = ang_load_acquire(&p->board->word);
 
 		j->vain = 0;
-		if (bs->result_of == bs->at + 1 && word_who(word) != p->me + 1)
+		if (bs->result_of == bs->at + 1 && word_owner(word) != p->me + 1)
 			bs->result_of = 0;
-		bs->ready = result_take(bs, p, word_who(word) - 1);
+		bs->ready = result_take(bs, p, word_owner(word) - 1);
 		if (bs->ready)
 			return true;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans of boards: who the members of a tree are, and in which order their
+ * Plans of boards: the members of a tree, and the order in which their
  * contributions are combined.
  *
  * A plan is read from the rows in the model, a router at a time, each while it

@@ -237,7 +237,7 @@ static void look_there(void)
 	EXPECT_EQ(looked, 0);
 	EXPECT_EQ(node(at_node)->lanes, ANG_LANES_CLOSING);
 	EXPECT(!(READ_ONCE(node(at_node)->sched) & ANG_SCHED_OWNED));
-	/* Nobody enters any more. */
+	/* No thread enters any more. */
 	put(&second, 1);
 	EXPECT(at_node || !ended(1));
 }
