@@ -2,16 +2,16 @@
 /*
  * Admin queue and asynchronous events of an adapter.
  *
- * Up to ANG_ADM_ENTRIES commands are under way at a time, each in a slot of its
- * own: slot, entry of ASQ and buffer for counters have the same number.  A
- * command belongs to its slot until the device has answered it or is reset: a
- * caller that is killed leaves its command behind, and with it the buffer.
+ * Up to ANG_ADM_ENTRIES commands are in flight, each in its own slot: slot,
+ * entry of ASQ and buffer for counters have the same number.  A command keeps
+ * its slot and buffer until the device answers or is reset, even if the caller
+ * is killed.
  *
- * A device that does not answer, or answers nonsense, is reset and not used
- * until it is restarted.  Commands of a device that is stopped end with -ESTALE,
- * of one that is removed with -ENODEV.
+ * A device that gives no answer, or an invalid answer, is reset and not used
+ * until it is restarted.  If the device is stopped, commands end with -ESTALE;
+ * if it is removed, with -ENODEV.
  *
- * Queues and buffers are one piece of memory.
+ * Queues and buffers are one allocation.
  */
 #include <linux/angara_nl.h>
 #include <linux/jiffies.h>
@@ -32,6 +32,7 @@ static_assert(sizeof(struct angara_hw_node_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_link_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_tree_counters) <= ADM_BUF_SIZE);
 static_assert(sizeof(struct angara_hw_ctx_counters) <= ADM_BUF_SIZE);
+static_assert(sizeof(struct angara_mgmt) <= ADM_BUF_SIZE);
 
 static void adm_write64(struct ang_dev *adev, u32 off, u64 val)
 {
@@ -40,7 +41,8 @@ static void adm_write64(struct ang_dev *adev, u32 off, u64 val)
 }
 
 /**
- * ang_adm_init() - make the admin queues and pass their addresses to the device
+ * ang_adm_init() - allocate the admin queues and pass their addresses to the
+ * device
  * @adev: device, not enabled
  *
  * Return: 0 or -ENOMEM.
@@ -73,7 +75,7 @@ int ang_adm_init(struct ang_dev *adev)
 }
 
 /**
- * ang_adm_free() - give the admin queues back
+ * ang_adm_free() - free the admin queues
  * @adev: device, disabled or stuck
  *
  * Context: process; registration_lock held for writing.
@@ -91,7 +93,7 @@ void ang_adm_free(struct ang_dev *adev)
 	adev->adm_mem = NULL;
 }
 
-/* The phase that an entry has once the device has written it. */
+/* Does @phase, read from entry @index, show that the device wrote the entry? */
 static bool phase_is(u8 phase, u32 index, u32 entries)
 {
 	return (phase & 1) == !((index / entries) & 1);
@@ -127,7 +129,7 @@ static void acq_take(struct ang_dev *adev)
 		if (!phase_is(READ_ONCE(adev->acq[at].phase), adev->acq_ci,
 			      ANG_ADM_ENTRIES))
 			return;
-		dma_rmb(); /* the entry after its phase bit */
+		dma_rmb(); /* read the entry after its phase bit */
 		cpl = adev->acq[at];
 		adev->acq_ci++;
 		acq_take_one(adev, &cpl);
@@ -145,7 +147,7 @@ static bool slot_is(struct ang_dev *adev, u32 slot, enum ang_slot_state state)
 	return is;
 }
 
-/* Is the wait for a slot over? It is when its command is answered, or the device fails. */
+/* A wait for a slot ends when the command is answered or the device fails. */
 static bool wait_is_over(struct ang_dev *adev, u32 slot,
 			 enum ang_slot_state state)
 {
@@ -183,22 +185,24 @@ static int adm_fail(struct ang_dev *adev, int ret)
 	if (READ_ONCE(adev->stopping))
 		return READ_ONCE(adev->stopping);
 	ang_dev_break(adev, READ_ONCE(adev->acq_flaw) ?
-			    "an answer to no command" :
+			    "an answer without a command" :
 			    "a command was not answered");
 	return -EIO;
 }
 
 /**
- * struct adm_call - a command and where its answer goes
+ * struct adm_call - a command, and places for its answer
  * @cmd: the command
  * @cpl: out: the answer
+ * @data: bytes for the device to read, @len of them, or NULL
  * @buf: out: counters, or NULL
- * @len: bytes of @buf
+ * @len: bytes of @buf or @data
  * @killable: the caller handles -EINTR
  */
 struct adm_call {
 	struct angara_adm_cmd *cmd;
 	struct angara_adm_cpl *cpl;
+	const void *data;
 	void *buf;
 	size_t len;
 	bool killable;
@@ -209,7 +213,7 @@ static void *slot_buf(struct ang_dev *adev, u32 slot)
 	return adev->adm_mem + BUF_OFFSET + slot * ADM_BUF_SIZE;
 }
 
-/* Return: 0; -EAGAIN the next slot, returned in @at, is taken; -EIO */
+/* Return: 0; -EAGAIN slot @at is taken; -EIO the device is broken. */
 static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 {
 	u32 pi = adev->adm_pi;
@@ -223,14 +227,18 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 		return -EIO;
 	if (!slot_is(adev, *at, ANG_SLOT_FREE))
 		return -EAGAIN;
-	/* Free slots are taken with adm_lock held only. */
+	/*
+	 * Only holders of adm_lock take free slots, so the slot is still free.
+	 */
 	spin_lock(&adev->acq_lock);
 	slot->state = ANG_SLOT_WAITED;
 	slot->tag = (u16)pi;
 	spin_unlock(&adev->acq_lock);
 
 	call->cmd->tag = cpu_to_le16((u16)pi);
-	if (call->buf)
+	if (call->data)
+		memcpy(slot_buf(adev, *at), call->data, call->len);
+	if (call->buf || call->data)
 		call->cmd->counters.addr = cpu_to_le64(adev->adm_addr +
 						       BUF_OFFSET +
 						       *at * ADM_BUF_SIZE);
@@ -240,7 +248,7 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 	return 0;
 }
 
-/* Free a slot.  If the device has not answered yet, leave the slot to it. */
+/* Free a slot; before the device has answered, leave this to acq_take_one(). */
 static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
 {
 	struct ang_adm_slot *slot = &adev->adm_slot[at];
@@ -259,7 +267,7 @@ static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
 	return done;
 }
 
-/* Return: 0, or as ang_adm_exec() without the status. */
+/* Return: 0 for any answer, whatever its status; else as ang_adm_exec(). */
 static int adm_run(struct ang_dev *adev, struct adm_call *call)
 {
 	u32 at;
@@ -287,13 +295,13 @@ static int adm_run(struct ang_dev *adev, struct adm_call *call)
 
 /**
  * ang_adm_exec() - run an admin command
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cmd: command; its tag is filled in
  * @cpl: out: the answer, if there was one
  *
- * Return: 0; -EIO for no answer: the device is reset; -EINTR the caller is
+ * Return: 0; -EIO the device did not answer and was reset; -EINTR the caller is
  * killed, -ESTALE or -ENODEV the device is being stopped or removed, see
- * ang_adm_undecided(); else what the status says, see ang_adm_errno().
+ * ang_adm_undecided(); else the errno of the status, see ang_adm_errno().
  * Context: process; may sleep.
  */
 int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
@@ -307,7 +315,7 @@ int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 
 /**
  * ang_adm_simple() - run an admin command that has no argument
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @opcode: ANGARA_ADM_*
  * @ctx: context or 0
  * @tree: tree or 0
@@ -329,9 +337,9 @@ int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree)
 
 /**
  * ang_adm_destroy() - destroy a context or a domain; the wait is not killable
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @opcode: ANGARA_ADM_CTX_DESTROY or ANGARA_ADM_DOMAIN_DESTROY
- * @num: its number
+ * @num: number of the context or domain
  *
  * Return: as ang_adm_exec(), but not -EINTR.
  * Context: worker; may sleep.
@@ -351,14 +359,14 @@ int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num)
 
 /**
  * ang_adm_counters() - read counters
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
- * @index: which link, tree or context
+ * @index: number of the link, tree or context
  * @buf: out: the structure that belongs to @kind
- * @len: its size
+ * @len: size of that structure
  *
- * Return: as ang_adm_exec(); -ENOENT there is no such thing.
+ * Return: as ang_adm_exec(); -ENOENT there is no such object.
  * Context: process; may sleep.
  */
 int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
@@ -391,12 +399,12 @@ int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 
 /**
  * ang_adm_describe() - read a part of the description of the fabric
- * @adev: device, entered
- * @offset: where to begin
- * @buf: out: ANG_DESCRIBE_BYTES, as many of them as there are
+ * @adev: device, after ang_dev_enter()
+ * @offset: first byte to read
+ * @buf: out: ANG_DESCRIBE_BYTES bytes of the text, fewer at its end
  * @size: out: bytes of the whole text
  *
- * Return: as ang_adm_exec(); -EINVAL the text is not that long.
+ * Return: as ang_adm_exec(); -EINVAL @offset is beyond the text.
  * Context: process; may sleep.
  */
 int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
@@ -418,7 +426,7 @@ int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
 	};
 	int ret;
 
-	/* The address of the buffer is in the same field as that for counters. */
+	/* adm_post() stores the address of any buffer in counters.addr. */
 	static_assert(offsetof(struct angara_adm_text, addr) ==
 		      offsetof(struct angara_adm_counters, addr));
 	static_assert(ANG_DESCRIBE_BYTES <= ADM_BUF_SIZE);
@@ -427,6 +435,47 @@ int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
 	if (!ret)
 		ret = ang_adm_errno(cpl.status);
 	*size = ret ? 0 : le32_to_cpu(cpl.value);
+	return ret;
+}
+
+/**
+ * ang_adm_mgmt() - send a management packet, or fetch the answer
+ * @adev: device, after ang_dev_enter()
+ * @opcode: ANGARA_ADM_MGMT_SEND or ANGARA_ADM_MGMT_RECV
+ * @tid: MGMT_RECV: number of the request (angara_mgmt.tid); MGMT_SEND: 0
+ * @pkt: MGMT_SEND: request; MGMT_RECV: out: the answer, if this returns 0
+ *
+ * Return: as ang_adm_exec(); -EINVAL the request has a wrong format; -ENOENT
+ * there is no answer yet.
+ * Context: process; may sleep.
+ */
+int ang_adm_mgmt(struct ang_dev *adev, u8 opcode, u64 tid, struct angara_mgmt *pkt)
+{
+	bool sends = opcode == ANGARA_ADM_MGMT_SEND;
+	struct angara_adm_cmd cmd = {
+		.opcode = opcode,
+		.mgmt.tid = cpu_to_le64(tid),
+	};
+	struct angara_mgmt answer;
+	struct angara_adm_cpl cpl;
+	struct adm_call call = {
+		.cmd = &cmd,
+		.cpl = &cpl,
+		.data = sends ? pkt : NULL,
+		.buf = sends ? NULL : &answer,
+		.len = sizeof(*pkt),
+		.killable = true,
+	};
+	int ret;
+
+	static_assert(offsetof(struct angara_adm_mgmt, addr) ==
+		      offsetof(struct angara_adm_counters, addr));
+
+	ret = adm_run(adev, &call);
+	if (!ret)
+		ret = ang_adm_errno(cpl.status);
+	if (!ret && !sends)
+		*pkt = answer;
 	return ret;
 }
 
@@ -454,13 +503,13 @@ static void aeq_take(struct ang_dev *adev)
 		if (!phase_is(READ_ONCE(slot->phase), adev->aeq_ci,
 			      ANG_AEQ_ENTRIES))
 			break;
-		dma_rmb(); /* the entry after its phase bit */
+		dma_rmb(); /* read the entry after its phase bit */
 		ev = *slot;
 		adev->aeq_ci++;
 		event_handle(adev, &ev);
 		/*
-		 * The device stops when the queue is full: report each entry as
-		 * soon as it is free.
+		 * The device drops events while the queue is full: free half of
+		 * the queue at a time.
 		 */
 		if (adev->aeq_ci - start == ANG_AEQ_ENTRIES / 2) {
 			start = adev->aeq_ci;
@@ -483,7 +532,8 @@ static void aeq_work(struct work_struct *work)
 }
 
 /**
- * ang_adm_setup() - prepare a new device's admin part
+ * ang_adm_setup() - initialize locks, wait queue and work item of the admin
+ * queues
  * @adev: device
  */
 void ang_adm_setup(struct ang_dev *adev)
@@ -495,7 +545,7 @@ void ang_adm_setup(struct ang_dev *adev)
 }
 
 /**
- * ang_adm_irq() - interrupt of the admin queues
+ * ang_adm_irq() - handle an interrupt of the admin queues
  * @adev: device
  *
  * Context: any.

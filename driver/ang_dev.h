@@ -7,38 +7,43 @@
  *    &struct ang_bus_ops and registers it; it calls ang_irq() for interrupts;
  *  - &struct ang_file is an open /dev/angaraN, &struct ang_domain its domain,
  *    &struct ang_mr a memory region of the domain, &struct ang_uctx a context
- *    of it, which has an open file of its own.
+ *    of the domain.  Each context has an open file of its own.
  *
  * Locks, in the order in which they are taken:
  *
- *   ang_dev.registration_lock  Read: the device is there as long as it is
- *	held, see ang_dev_enter().  Write: bring-up, unregistering, and both
+ *   ang_dev.registration_lock  Read: the device stays registered; see
+ *	ang_dev_enter().  Write: bring-up, unregistering, and both
  *	halves of a restart, ang_dev_down() and ang_dev_up().
  *   graphs_lock (graph.c)	The descriptions that devices share.
- *   ang_file.lock		One of the file's slow operations at a time: making
- *	its domain, its set of owned rows.
+ *   ang_file.lock		Creation of the file's domain; the list of owned
+ *	rows.
  *   ang_domain.mr_lock		The domain's memory regions and their table.
- *   ang_dev.tree_lock		The cache of rows, delegations.
- *   ang_dev.kept_lock		Counters that are kept for readers.
+ *   ang_dev.tree_lock		The stored rows and delegations.
+ *   ang_dev.mgmt_lock		The request of in-band management under way.
+ *   ang_dev.kept_lock		Cached counters.
  *   ang_dev.adm_lock		Admin queue; held while a command is posted.
- *   ang_dev.break_lock		Held while a device is being broken.
+ *   ang_dev.break_lock		Held by ang_dev_break() during the reset.
  *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
  *	contexts.
  *   ang_dev.map_lock		Read: page faults of doorbells.  Write: files become
  *	stale.
  *   ang_dev.acq_lock		Spinlock: slots of admin commands.
- *   ang_domain.watch_lock	Spinlock: the notice of a domain, and its watches.
- *	Taken with locks of the address space held.
+ *   ang_domain.watch_lock	Spinlock: a domain's watches, and its notice of
+ *	stale regions.  Taken with locks of the address space held.
  *   ang_uctx.eventfd_lock	Spinlock, irq-safe.
  *
- * ang_irq() looks contexts up under RCU and takes only the last of these.
- * mm->mmap_lock is taken under none of them, since a process can hold its own
- * for long: page faults come before a device is entered.  Nor are they taken
- * under it, but for map_lock, which is never held for long: mmap() takes none.
- * Mappings of doorbells are taken away, under the lock of the inode's mappings,
- * with registration_lock held and map_lock not.
- * Two devices' locks are never nested, but for tree_lock of any device under
- * the registration_lock of one.
+ * A thread "enters" a device with ang_dev_enter(), and leaves it with
+ * ang_dev_exit(): the device stays registered and up in between.
+ *
+ * ang_irq() looks contexts up under RCU and takes only eventfd_lock.  No thread
+ * takes mm->mmap_lock while it holds one of these locks, since a process can
+ * hold its own mmap_lock for long: user memory is accessed before the device is
+ * entered.  Under mm->mmap_lock only page faults of doorbells take one of these
+ * locks: map_lock, which is never held for long; mmap() takes none of them.
+ * ang_doorbells_unmap() takes the lock of the inode's mappings, with
+ * registration_lock held and map_lock not held.  Locks of two devices are never
+ * nested, with one exception: a thread that holds the registration_lock of one
+ * device may take the tree_lock of another.
  */
 #ifndef ANG_DEV_H
 #define ANG_DEV_H
@@ -64,8 +69,8 @@
 #define ANG_MAX_SQ_ENTRIES	(1U << 15)
 #define ANG_MAX_CQ_ENTRIES	(1U << 16)
 #define ANG_MAX_MSG_BYTES	(1U << 22)
-#define ANG_MAX_MRS		65536U	/* of a domain */
-#define ANG_FIRST_MRS		128U	/* that it begins with: a page of its table */
+#define ANG_MAX_MRS		65536U	/* memory regions of a domain */
+#define ANG_FIRST_MRS		128U	/* a new domain's table: one page */
 #define ANG_ADM_ENTRIES		16U
 #define ANG_AEQ_ENTRIES		128U
 
@@ -75,16 +80,16 @@ struct sg_table;
 
 enum ang_slot_state {
 	ANG_SLOT_FREE,
-	ANG_SLOT_WAITED,	/* the device has the command, its caller waits */
-	ANG_SLOT_LEFT,		/* the device has the command, its caller has left */
-	ANG_SLOT_DONE,		/* answered */
+	ANG_SLOT_WAITED,	/* not answered; the caller waits */
+	ANG_SLOT_LEFT,		/* not answered; the caller no longer waits */
+	ANG_SLOT_DONE,		/* answered; the answer is not read yet */
 };
 
 /**
  * struct ang_adm_slot - place of an admin command; under ang_dev.acq_lock
- * @state: see there
- * @tag: of the command
- * @cpl: its answer
+ * @state: enum ang_slot_state
+ * @tag: tag of the command
+ * @cpl: answer to the command
  */
 struct ang_adm_slot {
 	enum ang_slot_state state;
@@ -100,20 +105,22 @@ struct ang_adm_slot {
  * @write32: write a register or doorbell; may call ang_irq() before it returns
  * @dma_enable: let the device reach memory
  * @dma_disable: cut the device off from memory, whether or not it answers.
- *	Return: 0, it reaches none any more; -errno, it may.  Both are NULL
- *	where a reset is always answered
- * @dma_alloc: zeroed memory that CPU and device both see, page aligned
- * @dma_free: give it back
- * @dma_map: map a table of whole pages for the device, as dma_map_sgtable(); what
- *	CPU or device write is seen by the other at once.  Return: 0 or -errno
- * @dma_unmap: take it back, all of it at once
+ *	Return: 0: the device cannot reach memory any more; -errno: it may.
+ *	@dma_enable and @dma_disable are NULL if the device answers every reset
+ * @dma_alloc: allocate zeroed memory that CPU and device both see, page aligned
+ * @dma_free: free memory of @dma_alloc
+ * @dma_map: map a table of whole pages for the device, as dma_map_sgtable();
+ *	CPU and device see each other's writes without synchronization.  Return:
+ *	0 or -errno
+ * @dma_unmap: undo @dma_map, for the whole table
  * @doorbell: physical address of a context's doorbell page; NULL if processes
- *	cannot map it.  Under ang_dev.map_lock
- * @workers_show: print what the transport's workers have done; NULL if it has
- *	none
+ *	cannot map that page.  Called under ang_dev.map_lock
+ * @workers_show: print what the transport's workers have done; NULL if the
+ *	transport has no workers
  *
- * Context: process; the device may be broken but is not gone, except that
- * @dma_free and @dma_unmap are called up to the last ang_dev_put().
+ * Context: process.  The device may be broken.  Operations are called only
+ * while it is registered, except @dma_free and @dma_unmap, which are called up
+ * to the last ang_dev_put().
  */
 struct ang_bus_ops {
 	const char *name;
@@ -132,11 +139,11 @@ struct ang_bus_ops {
 
 /**
  * struct ang_row_seen - answer to ANGARA_ADM_TREE_GET
- * @read_at: jiffies
- * @known: there was one since the row was set or cleared
- * @downs: ang_dev.downs before it
+ * @read_at: jiffies at which the command returned
+ * @known: the device has answered since the row was set or cleared
+ * @downs: ang_dev.downs before the command
  * @ret: what the command returned
- * @cpl: the answer, if that is 0
+ * @cpl: the answer, if @ret is 0
  */
 struct ang_row_seen {
 	unsigned long read_at;
@@ -147,10 +154,11 @@ struct ang_row_seen {
 };
 
 /**
- * struct ang_router - rows of this node's router, or of a switch that it keeps
- * @router: its number; constant
+ * struct ang_router - rows of the device's node, or of a switch that the node
+ * keeps, that is, programs
+ * @router: number of the node or switch; constant
  * @rows: the routing table, as programmed
- * @seen: what the device last said of each row
+ * @seen: last answer of the device about each row
  */
 struct ang_router {
 	u32 router;
@@ -160,13 +168,14 @@ struct ang_router {
 
 /**
  * struct ang_graph - description of a fabric, shared by devices; see graph.c
- * @entry: in the list of all; under its lock, as @users
- * @users: devices that use it
- * @text: as the devices report it, without the end of the last line; constant, as all below
- * @topo: what it describes; a graph has its table
- * @first: where in @kept the switches of each node begin, and the end of those of
- *	the last one; NULL: there are no switches
- * @kept: switches by keeper
+ * @entry: entry in the list of graphs; @entry and @users are under graphs_lock
+ * @users: devices that use the description
+ * @text: description as the devices report it, without the newline at its end;
+ *	constant, as all members below
+ * @topo: the topology described by @text
+ * @first: index in @kept of the first switch of each node, then the number of
+ *	entries of @kept; NULL if the fabric has no switches
+ * @kept: numbers of all switches, in the order of the nodes that keep them
  */
 struct ang_graph {
 	struct list_head entry;
@@ -177,14 +186,14 @@ struct ang_graph {
 	u32 *kept;
 };
 
-#define ANG_DESCRIBE_BYTES	64U	/* of the description, per command */
-#define ANG_MAX_TEXT		4095U	/* of it: fits a file of sysfs, see netlink_get.c */
+#define ANG_DESCRIBE_BYTES	64U	/* description bytes per command */
+#define ANG_MAX_TEXT		4095U	/* longest description: a sysfs file */
 
 /**
- * struct ang_nums - numbers of contexts or domains, shared by users; below
- * ang_dev.max_ctxs
- * @used: a bit for each that is in use
- * @uids: user whose share each of these counts against
+ * struct ang_nums - numbers of contexts or domains, from 0 to
+ * ang_dev.max_ctxs - 1, of which each user gets a share
+ * @used: numbers in use, one bit each
+ * @uids: per number in use, the user whose share it counts against
  */
 struct ang_nums {
 	unsigned long *used;
@@ -196,61 +205,68 @@ struct ang_nums {
  * @dev: /dev/angaraN; its release frees this
  * @cdev: character device
  * @ops: transport; constant
- * @priv: the transport's; constant
+ * @priv: private data of the transport; constant
  * @id: N of /dev/angaraN; constant
  * @timeout: jiffies that the device has for an answer; constant once registered
- * @keep: jiffies that an answer is given to readers without a privilege again;
+ * @keep: jiffies for which readers without privilege get a cached answer;
  *	constant once registered
  * @ctx_limit: contexts that the transport can carry; constant once registered
- * @node: number of the node; constant once registered, as all down to @caps
- * @fabric_id: fabric
+ * @node: number of the node; constant once registered, as all members down to
+ *	@caps
+ * @fabric_id: number of the fabric
  * @nodes: nodes in the fabric
  * @ports: ports of the router
  * @graph: description of the fabric
- * @max_ctxs: contexts that can be created; 0 until @ctxs is there, see ang_irq()
+ * @max_ctxs: contexts that can be created; 0 until @ctxs is allocated, see
+ *	ang_irq()
  * @caps: ANGARA_CAP_*
  * @registration_lock: see above
- * @gone: unregistered, or not registered yet; under @registration_lock, and
- *	read without it where a late answer does no harm
+ * @gone: unregistered, or not registered yet; under @registration_lock, but
+ *	read without the lock where an outdated value does no harm
  * @down: stopped, between ang_dev_down() and ang_dev_up(); under
  *	@registration_lock
- * @stopping: error of commands while it is being stopped: -ESTALE, or -ENODEV
- *	if it is removed; else 0
+ * @stopping: 0; while the device is being stopped, the error with which
+ *	commands end: -ESTALE, or -ENODEV if the device is removed
  * @break_lock: see above
- * @broken: a command was not answered, or it does not start again.  Set under
- *	@break_lock or with @registration_lock held for writing; unset under the
- *	latter, when it goes down and at a restart
- * @stuck: a reset did not stop it, and it could not be cut off from memory.  It
- *	may go on using the memory that it knows, so that is never freed.  Set
- *	as @broken, cleared at a restart; read after ang_dev_break()
+ * @broken: the device did not answer a command, or did not restart.  Set under
+ *	@break_lock or with @registration_lock held for writing; cleared with
+ *	@registration_lock held for writing, when the device is stopped and
+ *	when it is restarted
+ * @stuck: a reset did not stop the device, and it could not be cut off from
+ *	memory.  The device may still use all memory that the driver gave it, so
+ *	that memory is never freed.  Set under the same locks as @broken,
+ *	cleared at a restart; read after ang_dev_break()
  * @files_lock: see above
- * @files: open files, its own and those of contexts; under @files_lock
- * @late_files: closed files of which the device still has objects; atomic
+ * @files: open files, of the device and of contexts; under @files_lock
+ * @late_files: number of closed files whose objects the device still has;
+ *	atomic
  * @ctx_nums: numbers of contexts; under @files_lock
  * @dom_nums: numbers of domains; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
  * @adm_lock: see above
- * @adm_mem: memory of the three queues and of counters; constant while it is up
- * @adm_addr: its DMA address; constant
+ * @adm_mem: memory of the three queues and of counters; constant while the
+ *	device is up
+ * @adm_addr: DMA address of @adm_mem; constant
  * @asq: admin queue; under @adm_lock
- * @adm_pi: commands so far; under @adm_lock
+ * @adm_pi: number of commands posted; under @adm_lock
  * @acq_lock: see above
- * @acq: its completions, written by the device; NULL while it is not up; under
- *	@acq_lock
- * @acq_ci: completions so far; under @acq_lock
- * @acq_flaw: one of them answered no command; written under @acq_lock
- * @adm_slot: commands under way; under @acq_lock
+ * @acq: completions of @asq, written by the device; NULL while the device is
+ *	not up; under @acq_lock
+ * @acq_ci: number of completions taken; under @acq_lock
+ * @acq_flaw: a completion matched no command; written under @acq_lock
+ * @adm_slot: commands in flight; under @acq_lock
  * @adm_wait: woken for every completion
  * @aeq: asynchronous events, written by the device
- * @aeq_ci: events taken so far; @aeq_work only
+ * @aeq_ci: number of events taken; used by @aeq_work only
  * @aeq_work: takes events
  * @tree_lock: see above
  * @own: rows of this node; under @tree_lock
- * @switches: struct ang_router of each switch whose rows were programmed, by number;
- *	they live as long as this structure; under @tree_lock
- * @downs: events of trees that went down so far; atomic
+ * @switches: struct ang_router of each switch whose rows were programmed, by
+ *	number; allocated until this structure is freed; under @tree_lock
+ * @downs: number of ANGARA_AEV_TREE_DOWN events so far; atomic
+ * @mgmt_lock: see above
  * @kept_lock: see above
- * @kept: last answers to requests for counters, by router, kind and index; under @kept_lock
+ * @kept: cached counters, by router, kind and index; under @kept_lock
  * @map_lock: see above
  * @debugfs: directory; debugfs.c only
  */
@@ -308,6 +324,8 @@ struct ang_dev {
 	struct xarray switches;
 	atomic_t downs;
 
+	struct mutex mgmt_lock;
+
 	struct mutex kept_lock;
 	struct xarray kept;
 
@@ -345,7 +363,7 @@ struct ang_dev *ang_dev_next(u32 *id);
 struct ang_dev *ang_dev_find(u32 id);
 void ang_dev_release(struct ang_dev *adev);
 
-/* Reset and cut off from memory: there are no commands, and no need of any. */
+/* Is the device reset and cut off from memory?  Then it needs no DESTROY. */
 static inline bool ang_dev_stopped(const struct ang_dev *adev)
 {
 	lockdep_assert_held(&adev->registration_lock);
@@ -368,7 +386,7 @@ struct ang_graph *ang_graph_get(const char *text, struct ang_topo_why *why);
 void ang_graph_put(struct ang_graph *g);
 u32 ang_graph_kept(const struct ang_graph *g, u32 node, const u32 **kept);
 
-/* admin.c; commands want the device entered */
+/* admin.c; enter the device before sending commands */
 void ang_adm_setup(struct ang_dev *adev);
 int ang_adm_init(struct ang_dev *adev);
 void ang_adm_free(struct ang_dev *adev);
@@ -377,27 +395,29 @@ int ang_adm_exec(struct ang_dev *adev, struct angara_adm_cmd *cmd,
 int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
 int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num);
 int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size);
+int ang_adm_mgmt(struct ang_dev *adev, u8 opcode, u64 tid, struct angara_mgmt *pkt);
 int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 		     void *buf, size_t len);
 void ang_adm_irq(struct ang_dev *adev);
 
 /*
- * The caller has not waited for the answer: the device may still execute the
- * command, unless it is reset.  What the command names stays as it is until then.
+ * Does the error say that the wait ended before the answer?  Then the device
+ * may still execute the command until it is reset; until then, all memory that
+ * the command names must stay.
  */
 static inline bool ang_adm_undecided(int ret)
 {
 	return ret == -EINTR || ret == -ESTALE || ret == -ENODEV;
 }
 
-/* counters.c; reading wants the device entered */
+/* counters.c; enter the device before ang_dev_counters() */
 bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at);
 int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 router,
 		     u32 kind, u32 index, void *buf, size_t len);
 void ang_dev_counters_forget(struct ang_dev *adev, u32 router, u32 kind, u32 index);
 void ang_dev_counters_forget_all(struct ang_dev *adev);
 
-/* tree.c; all but ang_dev_tree_check() want the device entered */
+/* tree.c; enter the device first, except for ang_dev_tree_check() */
 int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 		     u32 router, const struct angara_tree_row *row, u64 job,
 		     u64 *serial);
@@ -411,6 +431,7 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 			  u32 tree, u32 pkey);
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 		       struct angara_tree_verify *check);
+int ang_dev_tree_learn(struct ang_dev *adev, u32 tree);
 int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial);
 void ang_dev_trees_forget(struct ang_dev *adev);
 void ang_dev_trees_free(struct ang_dev *adev);
@@ -418,11 +439,12 @@ void ang_dev_trees_free(struct ang_dev *adev);
 /**
  * struct ang_ctx_info - a context, as netlink shows it
  * @ctx: number
- * @pid: process that made it, 0 where it has no number in the namespace asked for
- * @uid: user that made it
+ * @pid: process that created the context, 0 if that process has no number in
+ *	the reader's namespace
+ * @uid: user that created the context
  * @pkey: partition
- * @mrs: memory regions
- * @pinned: bytes that they pin
+ * @mrs: memory regions of its domain
+ * @pinned: bytes that these regions pin
  */
 struct ang_ctx_info {
 	u32 ctx;
@@ -469,7 +491,7 @@ void ang_debugfs_dev_del(struct ang_dev *adev);
 
 /*
  * trace.h, instantiated in trace.c:
- *   trace_angara_doorbell(adev, ctx, sq_pi)	the driver rings it
+ *   trace_angara_doorbell(adev, ctx, sq_pi)	the driver rings a doorbell
  *   trace_angara_completion(adev, ctx, evseq)	interrupt of a context
  *   trace_angara_tree(adev, event, index, value)	ANGARA_AEV_* of a tree
  *   trace_angara_packet(fabric_id, rec)	record of the model, exported

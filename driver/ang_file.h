@@ -4,9 +4,8 @@
  * of contexts.  Locks are explained in ang_dev.h.
  *
  * Lifetimes.  A context's file holds a reference to the file of its domain, so
- * the domain is always there for its contexts.  What close(2) does is in
- * handle.c: the file's objects on the device are destroyed before their memory
- * is freed.
+ * a domain exists as long as its contexts.  handle.c implements close(2): the
+ * file's objects on the device are destroyed before their memory is freed.
  */
 #ifndef ANG_FILE_H
 #define ANG_FILE_H
@@ -23,30 +22,33 @@
 #define ANG_MEM_CQ	1
 #define ANG_MEM_CTL	2
 #define ANG_MEM_CTR	3
-#define ANG_MEM_MRT	4	/* a domain's table of regions: never mapped to users */
-#define ANG_MEM_MSG	5	/* receive buffer; of no pages if not requested */
+#define ANG_MEM_MRT	4	/* a domain's table of regions; never mapped */
+#define ANG_MEM_MSG	5	/* receive buffer; no pages if not requested */
 #define ANG_MEM_NUM	6
 
-/* Mappings that are not memory of these kinds. */
+/* Further mappings for processes, after the offsets of these kinds. */
 #define ANG_MAP_DB	ANG_MEM_NUM		/* the doorbell page */
-#define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice of a domain, see watch.c */
+#define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice, see watch.c */
 
-/* The notice: its head and a bit for each slot. */
+/* The notice: struct angara_watch, then a bit for each slot. */
 #define ANG_WATCH_BYTES	(sizeof(struct angara_watch) + ANG_MAX_MRS / BITS_PER_BYTE)
 #define ANG_WATCH_PAGES	DIV_ROUND_UP(ANG_WATCH_BYTES, PAGE_SIZE)
 
-/* Distance of the mmap offsets of two kinds of memory; none is that long. */
+/*
+ * Distance between the mmap offsets of two kinds of memory; no kind is larger.
+ */
 #define ANG_MMAP_STRIDE	(1UL << 28)
 
 /**
  * struct ang_mem - pages shared with the device
- * @pages: the pages; they live as long as the context or a mapping of them
+ * @pages: the pages; a page is freed when neither the context nor a mapping
+ *	refers to it
  * @sgt: the pages, mapped for the device
- * @list: their DMA addresses; NULL once unmapped from the device
+ * @list: DMA addresses of the pages; NULL once unmapped from the device
  * @list_addr: DMA address of @list
  * @count: number of pages
- * @first: first page of each kind
- * @num: pages of each kind
+ * @first: index of the first page of each kind
+ * @num: number of pages of each kind
  */
 struct ang_mem {
 	struct page **pages;
@@ -64,13 +66,16 @@ struct ang_handle;
  * struct ang_handle_ops - what differs between the two kinds of files
  * @take: destroy the objects that the file has on the device.  Afterwards the
  *	device uses none of the file's memory, or that memory is never freed.
- *	Return: true; false another thread is about to stop the device and
- *	destroys them then. Under ang_dev.registration_lock; once for each file
- * @wake: wake sleepers beyond the wait queue; NULL if there are none. Under
- *	ang_dev.files_lock or registration_lock held for writing
- * @mapping: where mappings of the doorbell are listed; NULL for files that have
- *	none.  Under ang_dev.registration_lock held for writing
- * @free: free the file's structure; ang_irq() may still read it
+ *	Return: true; false: another thread is about to stop the device, and
+ *	will destroy them.  Called under ang_dev.registration_lock; succeeds
+ *	once for each file
+ * @wake: wake sleepers that are not on the wait queue; NULL if there are none.
+ *	Called under ang_dev.files_lock, or with registration_lock held for
+ *	writing
+ * @mapping: get the address space that lists mappings of the doorbell; NULL for
+ *	files without a doorbell.  Called with ang_dev.registration_lock held
+ *	for writing
+ * @free: free the file's structure; ang_irq() may still read the structure
  */
 struct ang_handle_ops {
 	bool (*take)(struct ang_handle *h);
@@ -85,14 +90,16 @@ struct ang_handle_ops {
  * @ops: operations of its kind of file; constant
  * @entry: in ang_dev.files; under ang_dev.files_lock
  * @stale: the device was unregistered or stopped after the file was opened:
- *	only close(2) is allowed.  Written with ang_dev.registration_lock and map_lock held for
- *	writing; read under either, or without where a late answer does no harm
- * @taken: @take has returned true; under ang_dev.registration_lock
+ *	only close(2) is allowed.  Written with ang_dev.registration_lock and
+ *	map_lock held for writing; read under one of them, or without a lock
+ *	where an outdated value does no harm
+ * @taken: ang_handle_ops.take has returned true; under
+ *	ang_dev.registration_lock
  * @wait: sleepers in poll(2)
- * @end: calls @take when the file is closed
- * @ended: it has done so
- * @over: close(2) has given up waiting for @end, or @end is done: the second
- *	of both frees the handle; atomic
+ * @end: work item that calls ang_handle_ops.take when the file is closed
+ * @ended: completed when @end is done
+ * @over: set when close(2) stops waiting for @end, and when @end is done: the
+ *	second of the two finds it set and frees the handle; atomic
  */
 struct ang_handle {
 	struct ang_dev *adev;
@@ -107,29 +114,32 @@ struct ang_handle {
 };
 
 /**
- * struct ang_domain - what contexts of a file share
+ * struct ang_domain - partition and memory regions that contexts share
  * @adev: device; constant, as all down to @job
  * @num: number on the device
  * @pkey: partition
  * @job: key of the job, 0 for none
- * @in_doubt: its process was killed before the device had answered
+ * @in_doubt: the device may not have the domain: the process was killed before
+ *	the device had answered
  * @mr_lock: see ang_dev.h
- * @mem: table of regions; under @mr_lock, as all that follows
- * @spare: table that the device may use instead, if the process was killed
- *	before the device answered; else it has no pages
+ * @mem: table of regions; under @mr_lock, as all members down to @pinned
+ * @spare: table that the device may use instead of @mem: the process was killed
+ *	before the device answered; else without pages
  * @slots: entries of the table
  * @mrs: memory regions by slot
- * @num_mrs: how many; read without the lock, too
- * @pinned: bytes that they pin; read without the lock, too
+ * @num_mrs: number of memory regions; read without the lock, too
+ * @pinned: bytes that the regions pin; read without the lock, too
  * @watch_lock: see ang_dev.h
- * @watch_pages: notice, a struct angara_watch; written under @watch_lock
+ * @watch_pages: notice of stale regions, starts with struct angara_watch;
+ *	written under @watch_lock
  * @num_watches: watches that are not removed; written under @watch_lock
- * @ended: those that have ended, to be removed; under @watch_lock
- * @num_ended: how many have ended; under @watch_lock
- * @watch_wait: woken when one is removed
- * @watch_work: removes those in @ended
- * @refs: of the file, and of @watch_work while it is queued or runs
- * @rcu: for ang_dev_ctx_info(), which finds it through a context
+ * @ended: watches that have ended and are to be removed; under @watch_lock
+ * @num_ended: number of watches that have ended; under @watch_lock
+ * @watch_wait: woken when a watch is removed
+ * @watch_work: removes the watches in @ended
+ * @refs: references of the file, and of @watch_work while it is queued or runs
+ * @rcu: delays freeing until ang_dev_ctx_info(), which finds the domain through
+ *	a context, no longer reads it
  */
 struct ang_domain {
 	struct ang_dev *adev;
@@ -160,7 +170,7 @@ struct ang_domain {
  * @h: the file
  * @lock: see ang_dev.h
  * @dom: the domain; set once under @lock, read with ang_file_domain()
- * @owned: rows that go with this file, struct ang_owned; under @lock
+ * @owned: rows to clear when this file is closed, struct ang_owned; under @lock
  */
 struct ang_file {
 	struct ang_handle h;
@@ -183,23 +193,25 @@ static inline struct ang_domain *ang_file_domain(struct ang_file *file)
 /**
  * struct ang_uctx - a context and its open file
  * @h: the file
- * @of: the domain's file, referenced; its mapping is that of the device's inode,
- *	where mappings of the doorbell are listed; constant, as all down to @sink
+ * @of: the domain's file, referenced; mappings of the doorbell are listed in
+ *	its f_mapping, that of the device's inode; constant, as all members
+ *	down to @sink
  * @dom: the domain
  * @num: number on the device
- * @pid: process that created it, referenced
- * @uid: user that created it
+ * @pid: process that created the context, referenced
+ * @uid: user that created the context
  * @mem: queues, control page, counters, receive buffer
  * @ctl: kernel address of the control page; the process writes it at any time
  * @ctr: kernel address of the counters; the device writes them at any time
- * @sink: page that replaces the doorbell page once the context no longer owns
- *	that; NULL without ANGARA_CAP_DOORBELL_MMAP
- * @posted: the command that creates it was sent, and the device has not refused
- *	it; constant once the context has a file
- * @in_doubt: its process was killed before the device had answered; likewise
+ * @sink: page that replaces the doorbell page when the device is stopped; NULL
+ *	without ANGARA_CAP_DOORBELL_MMAP
+ * @posted: the command that creates the context was sent, and the device has
+ *	not refused it; constant once the context has a file
+ * @in_doubt: the device may not have the context: the process was killed before
+ *	the device had answered; constant once the context has a file
  * @eventfd_lock: see ang_dev.h
  * @eventfd: signalled together with @h's wait queue; under @eventfd_lock
- * @rcu: for ang_irq()
+ * @rcu: delays freeing until ang_irq() no longer reads the context
  */
 struct ang_uctx {
 	struct ang_handle h;
@@ -228,16 +240,16 @@ static inline struct ang_uctx *to_ang_uctx(struct ang_handle *h)
 }
 
 /**
- * struct ang_ucmd - an ioctl under way
+ * struct ang_ucmd - an ioctl in progress
  * @filp: the open file
- * @h: the same
- * @file: the same, if it is a device's
- * @uctx: the same, if it is a context's
- * @ubuffer: the argument
- * @user_size: bytes of it that the caller knows
- * @cmd: kernel copy of it, as long as this kernel's structure
- * @new_file: out: file to install as @new_fd when all has gone well, or NULL
- * @new_fd: out: its descriptor, reserved
+ * @h: handle of @filp
+ * @file: the open file of a device, or NULL
+ * @uctx: the open file of a context, or NULL
+ * @ubuffer: user address of the argument
+ * @user_size: bytes of the argument that the caller knows
+ * @cmd: kernel copy of the argument, as long as this kernel's structure
+ * @new_file: out: file to install as @new_fd if the ioctl succeeds, or NULL
+ * @new_fd: out: descriptor reserved for @new_file
  */
 struct ang_ucmd {
 	struct file *filp;
@@ -313,6 +325,9 @@ int ang_ioctl_join(struct ang_ucmd *ucmd, void *arg);
 int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg);
 void ang_file_disown_trees(struct ang_file *file);
 void ang_file_owned_free(struct ang_file *file);
+
+/* manage.c */
+int ang_ioctl_manage(struct ang_ucmd *ucmd, void *arg);
 
 /* file.c */
 int ang_file_start(void);

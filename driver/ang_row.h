@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Access rights to the rows of a router's collective routing table: a node's, or
- * a switch's, which belongs to the node that keeps it.
+ * Access rights to the rows of a router's collective routing table.  The router
+ * is a node, or a switch, which the node that keeps it programs.
  *
- * One set of rules for the driver and for libangara's embedded backend, so it
- * includes only what the model includes: ang_env.h.  Callers hold the lock of
- * the table.
+ * The driver and libangara's embedded backend share these rules, so this file
+ * includes only headers of the model.  Callers hold the lock of the table.
  */
 #ifndef ANG_ROW_H
 #define ANG_ROW_H
 
-#include "ang_model.h"		/* topology and tree rules, nothing else */
+#include "ang_model.h"		/* for topologies and tree rules only */
 
 /**
  * struct ang_cred - rights of a caller that uses a tree
@@ -35,10 +34,10 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
 
 /**
  * struct ang_tree_entry - state of a tree on a router
- * @row: the row, while @set
- * @job: key of the job that may use the tree, 0 for any of the partition; while
- *	@set.  Never shown
- * @serial: number of the row's programming, never used twice in a table
+ * @row: the row; valid while @set
+ * @job: key of the job that may use the tree, 0 for any job of the partition;
+ *	valid while @set; not shown to any process
+ * @serial: number that each programming of a row gets; unique in the table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
  */
@@ -52,9 +51,9 @@ struct ang_tree_entry {
 
 /**
  * struct ang_row_table - a router's table
- * @num: trees that the router has
+ * @num: number of trees that the router has
  * @entry: by TreeId
- * @serial: last ang_tree_entry.serial
+ * @serial: ang_tree_entry.serial assigned last
  */
 struct ang_row_table {
 	u32 num;
@@ -78,6 +77,8 @@ bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial);
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row);
 void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw);
+int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 router,
+		  u32 tree, const struct angara_adm_cpl *cpl);
 int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
 		   u8 opcode, u8 *place);
 int ang_adm_errno(u8 status);

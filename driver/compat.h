@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Angara adapter: what differs among the kernels that the driver supports,
- * 6.1 to 7.2.  No other file of the driver depends on the version.
+ * Angara adapter: what differs among the kernels that the driver supports, 6.1
+ * to 7.2. No other file of the driver depends on the version. A comment that
+ * starts with a version is true from that kernel on.
  */
 #ifndef ANG_COMPAT_H
 #define ANG_COMPAT_H
@@ -14,7 +15,7 @@
 #include <linux/pci.h>
 #include <linux/version.h>
 
-/* 6.13: namespaces of symbols are strings. */
+/* 6.13: the namespace of an exported symbol is a string. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 #define ANG_EXPORT(sym)	EXPORT_SYMBOL_NS_GPL(sym, "ANGARA")
 #define ANG_IMPORT_NS()		MODULE_IMPORT_NS("ANGARA")
@@ -45,8 +46,9 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 }
 
 /*
- * 6.2: a long-term pin for reading breaks copy-on-write by itself.  Before,
- * it has to ask for writing, or the owner's next write goes to another page.
+ * 6.2: a long-term pin for reading breaks copy-on-write by itself. Before 6.2,
+ * the driver has to pin for writing; else the owner's next write would go to
+ * another page.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 #define ANG_GUP_READ		0
@@ -54,14 +56,14 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #define ANG_GUP_READ		(FOLL_WRITE | FOLL_FORCE)
 #endif
 
-/* 6.4: attributes of a bus take it const. */
+/* 6.4: functions of bus attributes get a const struct bus_type. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define ang_attr_bus		const struct bus_type
 #else
 #define ang_attr_bus		struct bus_type
 #endif
 
-/* 6.6: attributes of a generic netlink dump are found like those of a request. */
+/* 6.6: struct genl_dumpit_info has its attributes in a struct genl_info. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define ang_dump_attrs(_cb)	(genl_dumpit_info(_cb)->info.attrs)
 #else
@@ -74,9 +76,9 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #endif
 
 /*
- * Kconfig selects MMU_NOTIFIER; a module that is built outside of the tree cannot.
- * Without it the kernel reports no changes of address spaces: every watched region
- * counts as changed.
+ * Kconfig selects MMU_NOTIFIER, but a module built outside of the kernel tree
+ * cannot select options.  A kernel without MMU_NOTIFIER reports no changes
+ * of address spaces: then every watched region counts as changed.
  */
 #ifdef CONFIG_MMU_NOTIFIER
 #define ang_range_event(range)	((range)->event)

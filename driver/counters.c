@@ -2,9 +2,9 @@
 /*
  * Counters of a device, for readers over netlink.
  *
- * A read by an administrator always asks the device.  For other users the last answer is cached for
- * a while, so the device gets at most one command per object in that time, whatever the number of
- * readers.
+ * A read by an administrator always queries the device.  For other users the
+ * last answer is cached for a while, so the device gets at most one command per
+ * object in that time, whatever the number of readers.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -13,9 +13,9 @@
 
 /**
  * struct kept - an answer of the device
- * @read_at: jiffies
+ * @read_at: jiffies at which the command returned
  * @ret: what the command returned
- * @value: counters, if that is 0
+ * @value: the counters, if @ret is 0
  */
 struct kept {
 	unsigned long read_at;
@@ -26,7 +26,7 @@ struct kept {
 #define INDEX_BITS	7
 #define KIND_BITS	2
 
-/* Fits 32 bits. */
+/* kept_key() fits 32 bits. */
 static_assert(ANG_MAX_CTXS <= 1 << INDEX_BITS && ANGARA_MAX_TREES <= 1 << INDEX_BITS &&
 	      ANGARA_MAX_PORTS <= 1 << INDEX_BITS && ANGARA_CNT_CTX < 1 << KIND_BITS);
 
@@ -36,11 +36,11 @@ static unsigned long kept_key(u32 router, u32 kind, u32 index)
 }
 
 /**
- * ang_is_kept() - is a cached answer young enough to be used again?
+ * ang_is_kept() - is a cached answer recent enough to be used again?
  * @adev: device
- * @read_at: jiffies at which it was read
+ * @read_at: jiffies at which the answer was read
  *
- * Return: whether it is.
+ * Return: true if it is recent enough.
  */
 bool ang_is_kept(const struct ang_dev *adev, unsigned long read_at)
 {
@@ -88,13 +88,13 @@ static int kept_read(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 
 /**
  * ang_dev_counters() - read counters
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
- * @index: which link, tree or context
+ * @index: number of the link, tree or context
  * @buf: out: the structure that belongs to @kind
- * @len: its size
+ * @len: size of that structure
  *
  * Return: as ang_adm_counters(); -ENOMEM, -EINTR.
  * Context: process; may sleep.
@@ -114,8 +114,8 @@ int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 rout
 }
 
 /**
- * ang_dev_counters_forget() - drop the cached counters of an object that is gone or is created
- * again
+ * ang_dev_counters_forget() - drop the cached counters of an object that was
+ * removed, or replaced by a new one
  * @adev: device
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
@@ -131,9 +131,8 @@ void ang_dev_counters_forget(struct ang_dev *adev, u32 router, u32 kind, u32 ind
 }
 
 /**
- * ang_dev_counters_forget_all() - drop all cached counters: the device is
- * stopped or freed
- * @adev: device
+ * ang_dev_counters_forget_all() - drop all cached counters
+ * @adev: device that is stopped or freed
  *
  * Context: process; may sleep.
  */

@@ -9,10 +9,10 @@
 #include "ang_file.h"
 
 /**
- * ang_default_pkey() - the partition that the current user has by right
+ * ang_default_pkey() - the default partition of the current user
  *
- * Return: the partition, or 0 if there is none: users of numbers above 2^31
- * would share one with others.
+ * Return: the partition; 0 if the user has none: a partition number has no room
+ * for a user id of 2^31 or more.
  */
 u32 ang_default_pkey(void)
 {
@@ -32,8 +32,8 @@ void ang_file_cred(struct ang_file *file, struct ang_cred *cred)
 
 	cred->pkey = dom ? dom->pkey : ang_default_pkey();
 	/*
-	 * No audit record for a missing capability: most callers do not need
-	 * it.
+	 * Write no audit record if the capability is missing: most callers do
+	 * not need it.
 	 */
 	cred->admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 }

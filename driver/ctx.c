@@ -3,9 +3,10 @@
  * Contexts: creation, doorbells, waiting, destruction.
  *
  * A context is destroyed on the device when its file is closed or the device
- * is stopped; its structure and queue pages are freed with the file.  Its file
- * has the mapping of the device's inode, so that doorbells are found there when
- * the device is stopped; that inode is kept by the domain's file.
+ * is stopped; its structure and queue pages are freed with the file.  The file
+ * uses the address space (f_mapping) of the device's inode, where
+ * ang_doorbells_unmap() finds mapped doorbells.  The domain's file holds that
+ * inode.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
@@ -82,7 +83,7 @@ static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 	if (ret == -EEXIST || ret == -ENOSPC)
 		return -EBUSY;
 	if (ret == -ENOENT)
-		return -ENXIO; /* the device has refused the domain: in_doubt */
+		return -ENXIO; /* the device did not create the domain */
 	if (ret || !arg->msg_bytes)
 		return ret;
 	ret = uctx_area(adev, uctx, arg->msg_bytes);
@@ -96,7 +97,7 @@ static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 	return ret;
 }
 
-/* The context's memory, as the device and the process share it. */
+/* Allocates the memory that the device and the process share. */
 static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
 			  const struct angara_ctx_create *arg)
 {
@@ -123,7 +124,7 @@ static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
 	return -ENOMEM;
 }
 
-/* Lookups by the number end before another context gets it. */
+/* Ends lookups by the number before another context can get the number. */
 static void uctx_num_free(struct ang_dev *adev, u32 num)
 {
 	spin_lock(&adev->files_lock);
@@ -132,7 +133,7 @@ static void uctx_num_free(struct ang_dev *adev, u32 num)
 	ang_num_free(adev, &adev->ctx_nums, num);
 }
 
-/* Mappings of its queues stay valid. */
+/* Destroys a context on the device.  Mappings of its queues stay valid. */
 static bool uctx_take(struct ang_handle *h)
 {
 	struct ang_uctx *uctx = to_ang_uctx(h);
@@ -160,7 +161,7 @@ static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
 	return eventfd;
 }
 
-/* Its own file may be closed already; its domain's file is open. */
+/* The context's own file may be closed already; its domain's file is open. */
 static struct address_space *uctx_mapping(struct ang_handle *h)
 {
 	return to_ang_uctx(h)->of->f_mapping;
@@ -242,7 +243,7 @@ static int ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
-/* Are there events?  If not, ask for a signal. */
+/* Are there events?  If not, request a signal. */
 static __poll_t uctx_events(struct ang_handle *h)
 {
 	struct ang_uctx *uctx = to_ang_uctx(h);
@@ -250,7 +251,7 @@ static __poll_t uctx_events(struct ang_handle *h)
 
 	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
-	/* An event from here on either raises an interrupt or is seen below. */
+	/* A later event raises an interrupt, or the check below sees it. */
 	uctx_arm(uctx, seen);
 	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
@@ -334,7 +335,7 @@ static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
 	uctx->uid = current_euid();
 	spin_lock_init(&uctx->eventfd_lock);
 	uctx->of = get_file(ucmd->filp);
-	__module_get(adev->ops->owner); /* that file has one, too */
+	__module_get(adev->ops->owner); /* each file holds its own reference */
 	ang_handle_init(&uctx->h, adev, &uctx_ops);
 	return uctx;
 
@@ -345,7 +346,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* From here on, closing the file undoes everything. */
+/* From here on, closing the file undoes all of the above. */
 static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
 			      const struct angara_ctx_create *arg)
 {
@@ -371,8 +372,8 @@ static int uctx_start(struct ang_uctx *uctx, const struct angara_ctx_create *arg
 	int ret = uctx_create(adev, uctx, arg);
 
 	/*
-	 * The device may still create it: it is destroyed when the file is
-	 * closed.
+	 * The device may still create the context, so the context is destroyed
+	 * when the file is closed.
 	 */
 	uctx->in_doubt = ang_adm_undecided(ret);
 	uctx->posted = !ret || uctx->in_doubt;
@@ -450,7 +451,7 @@ void ang_uctx_signal(struct ang_uctx *uctx)
  * @pid_ns: namespace of the process ids shown
  * @info: out: properties
  *
- * Return: 0; -ENOENT there is none.
+ * Return: 0; -ENOENT there is no such context.
  * Context: any.
  */
 int ang_dev_ctx_info(struct ang_dev *adev, u32 ctx, struct pid_namespace *pid_ns,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Numbers of contexts, and of domains: the device has few, and users share them.
+ * Numbers of contexts and of domains: the device has few, and users share them.
  *
- * Each user may take a share of the numbers that other users have not taken, so
- * the next user finds some free.  A few are reserved for callers with
- * CAP_SYS_RESOURCE, which have no limit.
+ * A user may take only a share of the numbers that other users have not taken,
+ * so the next user finds free numbers.  A few numbers are reserved for callers
+ * with CAP_SYS_RESOURCE, which may take any number.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -16,15 +16,15 @@
 
 #include "ang_file.h"
 
-#define ANG_CTX_RESERVE	16U	/* one in so many is reserved for privileged callers */
+#define ANG_CTX_RESERVE	16U	/* one number in 16 is reserved for privileged callers */
 
 static uint user_share = 50;
 module_param(user_share, uint, 0644);
-MODULE_PARM_DESC(user_share, "share of a device's contexts, without those of other users, that a user may have, in percent (default: 50)");
+MODULE_PARM_DESC(user_share, "share of the contexts not taken by other users that one user may take, in percent (default: 50)");
 
 /*
- * The user whose share the caller uses.  Users of a namespace use the share of
- * its owner, since an owner can create any number of them.
+ * Return: the user whose share the caller uses.  Users of a user namespace use
+ * the share of its owner, since the owner can create any number of users there.
  */
 static kuid_t share_uid(void)
 {
@@ -48,7 +48,7 @@ static u32 share_used(struct ang_dev *adev, const struct ang_nums *nums,
 	return count;
 }
 
-/* How many a user may have if other users have @others. */
+/* Return: contexts that a user may have while other users have @others. */
 static u32 share_beside(const struct ang_dev *adev, u32 others)
 {
 	u32 all = adev->max_ctxs - adev->max_ctxs / ANG_CTX_RESERVE;
@@ -58,9 +58,9 @@ static u32 share_beside(const struct ang_dev *adev, u32 others)
 }
 
 /**
- * ang_num_alloc() - get a number for the caller
- * @adev: device, entered
- * @nums: of contexts or of domains
+ * ang_num_alloc() - allocate the number of a new context or domain
+ * @adev: device, after ang_dev_enter()
+ * @nums: numbers of contexts or of domains
  * @num: out: the number
  *
  * Return: 0; -EBUSY none is left, or the share of the caller's user is used up.
@@ -88,10 +88,10 @@ int ang_num_alloc(struct ang_dev *adev, struct ang_nums *nums, u32 *num)
 }
 
 /**
- * ang_num_free() - give a number back
+ * ang_num_free() - free a number
  * @adev: device
  * @nums: as for ang_num_alloc()
- * @num: number from there
+ * @num: number from ang_num_alloc()
  *
  * Context: process.
  */
@@ -103,10 +103,10 @@ void ang_num_free(struct ang_dev *adev, struct ang_nums *nums, u32 num)
 }
 
 /**
- * ang_dev_ctxs_used() - contexts in use
- * @adev: device, entered
+ * ang_dev_ctxs_used() - count the contexts in use
+ * @adev: device, after ang_dev_enter()
  *
- * Return: how many.
+ * Return: their number.
  * Context: process.
  */
 u32 ang_dev_ctxs_used(struct ang_dev *adev)

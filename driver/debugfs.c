@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: angara/angaraN/{registers,contexts,trees,counters,commands}, and
- * workers where the transport has some.
+ * workers if the transport has any.
  *
  * For inspection by root; programs use netlink.
  */
@@ -81,7 +81,7 @@ DEFINE_SHOW_ATTRIBUTE(contexts);
 /* Only root can open the file, so all rows are shown. */
 static const struct ang_cred admin = { .admin = true };
 
-/* Calls @print for the node of a device, then for each switch that it keeps. */
+/* Calls @print for the node of a device, then for each switch of the node. */
 static void each_router(struct seq_file *m, struct ang_dev *adev,
 			void (*print)(struct seq_file *m, struct ang_dev *adev,
 				      u32 router))
@@ -133,7 +133,7 @@ static const char *const link_names[] = ANGARA_LINK_COUNTER_NAMES;
 static const char *const tree_names[] = ANGARA_TREE_COUNTER_NAMES;
 static const char *const ctx_names[] = ANGARA_CTX_COUNTER_NAMES;
 
-/* Every structure of counters is a row of 64-bit words. */
+/* Each structure of counters consists of 64-bit words only. */
 #define MAX_COUNTERS	18
 
 #define NAMES(_names, _struct) \
@@ -236,9 +236,9 @@ DEFINE_SHOW_ATTRIBUTE(commands);
 
 /**
  * ang_debugfs_dev_new() - show a device
- * @adev: device; it outlives its files
+ * @adev: device; ang_debugfs_dev_del() removes its files before it is freed
  *
- * Nothing depends on debugfs: errors are ignored.
+ * Errors are ignored, since nothing depends on debugfs.
  */
 void ang_debugfs_dev_new(struct ang_dev *adev)
 {
@@ -259,7 +259,9 @@ void ang_debugfs_dev_new(struct ang_dev *adev)
 
 /**
  * ang_debugfs_dev_del() - stop showing a device
- * @adev: device; waits for readers of its files
+ * @adev: device
+ *
+ * Waits for readers of its files.
  */
 void ang_debugfs_dev_del(struct ang_dev *adev)
 {

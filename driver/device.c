@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life of an adapter: from the transport's ang_dev_alloc() to its
- * ang_dev_put().  After ang_dev_unregister() open files only answer -ENODEV;
- * the last of them frees the structure.
+ * An adapter exists from the transport's ang_dev_alloc() to its ang_dev_put().
+ * After ang_dev_unregister() open files only answer -ENODEV; closing the last
+ * of them frees the structure.
  *
- * Between ang_dev_register() and that the transport may stop the adapter with
- * ang_dev_down() and start it again with ang_dev_up(), around a reset or while
- * the machine sleeps.  Files that were open at that time are stale: the adapter
- * has lost their objects.
+ * While an adapter is registered, the transport may stop it with ang_dev_down()
+ * and start it again with ang_dev_up(), around a reset or while the machine
+ * sleeps.  Files that were open at that time are stale: the adapter has lost
+ * their objects.
  */
 #include <linux/slab.h>
 
 #include "ang_file.h"
 #include "trace.h"
 
-/* An emulated adapter may wait long for a processor. */
+/* Time to answer; long, since an emulated adapter may wait for a processor. */
 #define TIMEOUT		(60 * HZ)
 /* Maximum age of cached counters for readers without privilege. */
 #define KEEP	(HZ / 10)
@@ -46,10 +46,10 @@ static void dev_release(struct device *dev)
 }
 
 /**
- * ang_dev_alloc() - make an adapter
+ * ang_dev_alloc() - allocate an adapter
  * @ops: operations of the transport
- * @parent: its parent in the device tree
- * @priv: the transport's own
+ * @parent: the adapter's parent in the device tree
+ * @priv: private data of the transport
  *
  * Return: the device, which belongs to the caller until ang_dev_put(), or an
  * error pointer.
@@ -77,6 +77,7 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	INIT_LIST_HEAD(&adev->files);
 	mutex_init(&adev->break_lock);
 	mutex_init(&adev->tree_lock);
+	mutex_init(&adev->mgmt_lock);
 	mutex_init(&adev->kept_lock);
 	xa_init(&adev->kept);
 	xa_init(&adev->switches);
@@ -104,8 +105,8 @@ err_put:
 ANG_EXPORT(ang_dev_alloc);
 
 /**
- * ang_dev_put() - the transport is done with an adapter
- * @adev: device, not registered; there are no more calls of ang_irq() for it
+ * ang_dev_put() - drop the transport's reference to an adapter
+ * @adev: device, not registered; ang_irq() is no longer called for it
  *
  * Context: process; may sleep.
  */
@@ -122,9 +123,9 @@ ANG_EXPORT(ang_dev_put);
  * @node: number of its node
  * @nodes: nodes in the fabric
  * @ports: ports of its router
- * @max_ctxs: contexts
- * @trees: trees
- * @fabric_id: fabric
+ * @max_ctxs: contexts that can be created
+ * @trees: trees per node
+ * @fabric_id: number of the fabric
  */
 struct identity {
 	u32 node;
@@ -156,7 +157,7 @@ static int read_identity(struct ang_dev *adev, struct identity *id)
 	    !id->ports || id->ports > ANGARA_MAX_PORTS ||
 	    !id->max_ctxs || id->max_ctxs > ANG_MAX_CTXS ||
 	    !id->trees || id->trees > ANGARA_MAX_TREES) {
-		dev_err(&adev->dev, "node %u of %u, %u ports, %u contexts or %u trees out of range\n",
+		dev_err(&adev->dev, "identity registers out of range: node %u of %u, %u ports, %u contexts, %u trees\n",
 			id->node, id->nodes, id->ports, id->max_ctxs, id->trees);
 		return -ENODEV;
 	}
@@ -171,7 +172,7 @@ static int check_identity(struct ang_dev *adev, const struct identity *id)
 	    id->max_ctxs == adev->max_ctxs && id->trees == adev->own.rows.num &&
 	    id->nodes == adev->nodes && id->ports == adev->ports)
 		return 0;
-	dev_err(&adev->dev, "the adapter was replaced by another: unbind and bind the driver\n");
+	dev_err(&adev->dev, "another adapter has replaced this one: unbind and bind the driver\n");
 	return -ENODEV;
 }
 
@@ -200,7 +201,7 @@ static void dev_stop(struct ang_dev *adev)
 	ang_adm_free(adev);
 }
 
-/* Return: the description of the fabric, to be freed, or an error pointer. */
+/* Return: the fabric's description, to be freed by the caller, or an error. */
 static char *dev_read_text(struct ang_dev *adev)
 {
 	u32 size = ANG_DESCRIBE_BYTES;
@@ -220,13 +221,15 @@ static char *dev_read_text(struct ang_dev *adev)
 			return ERR_PTR(ret);
 		}
 	}
-	/* Code that shows the text adds the end of the last line again. */
+	/*
+	 * ang_graph.text has no newline at its end; code that shows it adds it.
+	 */
 	if (text[size - 1] == '\n')
 		text[size - 1] = 0;
 	return text;
 }
 
-/* Return: the fabric of a description, to be put, or an error pointer. */
+/* Return: the described fabric, undo with ang_graph_put(), or an error. */
 static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 {
 	struct ang_topo_why why = {};
@@ -247,7 +250,7 @@ static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 	return ERR_PTR(-ENODEV);
 }
 
-/* The description, like the identity, is that of the first start. */
+/* Reads the description of the fabric; a restart must report the same text. */
 static int dev_describe(struct ang_dev *adev)
 {
 	char *text = dev_read_text(adev);
@@ -311,8 +314,8 @@ static int dev_start(struct ang_dev *adev)
  * ang_dev_register() - bring an adapter up and show it to users
  * @adev: device from ang_dev_alloc()
  *
- * Return: 0; -ENODEV it is not an adapter that this driver knows; -EIO it does
- * not become ready; -ENOMEM.
+ * Return: 0; -ENODEV this driver does not support the adapter; -EIO the adapter
+ * does not become ready; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_register(struct ang_dev *adev)
@@ -349,7 +352,9 @@ static void files_make_stale(struct ang_dev *adev)
 
 	down_write(&adev->map_lock);
 	list_for_each_entry(h, &adev->files, entry) {
-		/* After @gone: pairs with ang_handle_glance(). */
+		/*
+		 * After @gone; pairs with the acquire in ang_handle_glance().
+		 */
 		smp_store_release(&h->stale, true);
 	}
 	up_write(&adev->map_lock);
@@ -357,7 +362,10 @@ static void files_make_stale(struct ang_dev *adev)
 		ang_doorbells_unmap(adev);
 }
 
-/* End the commands under way, so that no caller holds the device for long. */
+/*
+ * End the waits for commands in flight, so their callers release
+ * registration_lock; then take the lock.
+ */
 static void dev_lock_to_stop(struct ang_dev *adev, int why)
 {
 	WRITE_ONCE(adev->stopping, why);
@@ -379,11 +387,14 @@ static void dev_take(struct ang_dev *adev)
 
 	lockdep_assert_held_write(&adev->registration_lock);
 
-	/* Files come and go under registration_lock held for reading only. */
+	/*
+	 * The list of files does not change here: files are added and removed
+	 * only with registration_lock held for reading.
+	 */
 	files_make_stale(adev);
 	ang_dev_reset(adev);
 	list_for_each_entry(h, &adev->files, entry) {
-		ang_handle_take(h); /* stopped, so it needs no answer */
+		ang_handle_take(h); /* succeeds: the device is stopped */
 		ang_handle_wake(h, EPOLLHUP | EPOLLERR);
 	}
 	ang_dev_trees_forget(adev);
@@ -392,12 +403,12 @@ static void dev_take(struct ang_dev *adev)
 }
 
 /**
- * ang_dev_unregister() - take an adapter away from its users
+ * ang_dev_unregister() - stop an adapter and remove its device file
  * @adev: device; ang_irq() may still be called for it
  *
- * When it returns, the device is reset, it uses no memory, and the core does
- * not call the transport any more.  Memory that is used by a device that cannot
- * be reset is never freed.
+ * When this returns, the device is reset and uses no memory, and the core no
+ * longer calls the transport.  If the device cannot be reset, the memory that
+ * it may use is never freed.
  * Context: process; may sleep.
  */
 void ang_dev_unregister(struct ang_dev *adev)
@@ -423,9 +434,9 @@ ANG_EXPORT(ang_dev_unregister);
  * ang_dev_down() - stop an adapter until ang_dev_up()
  * @adev: device, registered; ang_irq() may still be called for it
  *
- * When it returns, the device is reset and uses no memory, as after
- * ang_dev_unregister().  Open files answer -ESTALE from here on, and the device
- * cannot be opened.  Does nothing if the device is down already.
+ * When this returns, the device is reset and uses no memory, as after
+ * ang_dev_unregister().  Open files answer -ESTALE from then on, and the device
+ * cannot be opened.  If the device is down already, nothing changes.
  * Context: process; may sleep.
  */
 void ang_dev_down(struct ang_dev *adev)
@@ -437,7 +448,7 @@ void ang_dev_down(struct ang_dev *adev)
 	adev->down = true;
 	if (!down)
 		dev_take(adev);
-	/* From here on @broken means that the start has failed. */
+	/* While the device is down, @broken means that a restart has failed. */
 	WRITE_ONCE(adev->broken, false);
 	dev_unlock_stopped(adev);
 
@@ -453,8 +464,8 @@ ANG_EXPORT(ang_dev_down);
  * Clears the broken state.  A device that does not start stays down; the
  * transport may call this again.
  *
- * Return: 0, also if it is up; -ENODEV it is not there, or is another adapter;
- * -EIO it does not become ready; -ENOMEM.
+ * Return: 0, also if the device is up already; -ENODEV it does not answer, or
+ * another adapter has replaced it; -EIO it does not become ready; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_up(struct ang_dev *adev)
@@ -479,8 +490,8 @@ int ang_dev_up(struct ang_dev *adev)
 ANG_EXPORT(ang_dev_up);
 
 /**
- * ang_irq() - an interrupt of an adapter
- * @adev: device; until ang_dev_put()
+ * ang_irq() - handle an interrupt of an adapter
+ * @adev: device; ang_dev_put() was not called yet
  * @vector: ANGARA_VEC_*
  *
  * Context: any.
@@ -495,7 +506,7 @@ void ang_irq(struct ang_dev *adev, u32 vector)
 		return;
 	}
 	/*
-	 * Read ctxs after its length: pairs with the release in
+	 * Read @ctxs after its length @max_ctxs: pairs with the release in
 	 * take_identity().
 	 */
 	if (ctx >= smp_load_acquire(&adev->max_ctxs))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Domains: partition and memory regions that the contexts of a file share.  A
- * domain is made once and lives as long as its file, which its contexts keep
- * open.
+ * file has one domain, which is freed with the file.  Each context of the
+ * domain keeps that file open.
  */
 #include <linux/capability.h>
 #include <linux/slab.h>
@@ -27,8 +27,8 @@ static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 }
 
 /*
- * @out is set, too, after an error that leaves open whether the device creates
- * the domain.
+ * Creates a domain.  @out is also set after an error of ang_adm_undecided():
+ * the device may still create the domain.
  */
 static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 		      struct ang_domain **out)
@@ -56,7 +56,9 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 	if (ret)
 		goto err_num;
 	ret = ang_table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
-	/* The device may still create it: it is destroyed with the file. */
+	/*
+	 * The device may still create the domain; closing the file destroys it.
+	 */
 	dom->in_doubt = ang_adm_undecided(ret);
 	if (!ret || dom->in_doubt) {
 		*out = dom;
@@ -110,9 +112,9 @@ out_unlock:
 
 /**
  * ang_domain_take() - destroy a domain on the device, and free its regions
- * @dom: domain without contexts on the device, unless the device is stopped
+ * @dom: domain that has no contexts on the device, or whose device is stopped
  *
- * Return: true; false another thread is about to stop the device.
+ * Return: true; false: another thread is about to stop the device.
  * Context: process; may sleep.
  */
 bool ang_domain_take(struct ang_domain *dom)
@@ -135,8 +137,8 @@ bool ang_domain_take(struct ang_domain *dom)
 }
 
 /**
- * ang_domain_free() - free what is left of a domain
- * @dom: domain, taken from the device
+ * ang_domain_free() - free the structure of a domain
+ * @dom: domain, after ang_domain_take()
  *
  * Context: process; may sleep.
  */

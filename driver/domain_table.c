@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of a domain's regions.  It begins with a page, and grows by
- * doubling: the device gets a copy.  Once it has answered, it no longer uses the
- * old table.
+ * The table of a domain's regions.  It begins with one page.  To double it, the
+ * driver passes a larger copy to the device; once the device has answered, it
+ * no longer uses the old table.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -46,7 +46,7 @@ void ang_table_free(struct ang_domain *dom, struct ang_mem *mem)
  * @mem: the table
  * @slots: entries
  *
- * Return: that of the command, see ang_adm_exec().
+ * Return: as ang_adm_exec().
  * Context: process; may sleep.
  */
 int ang_table_post(struct ang_domain *dom, u8 opcode,
@@ -79,9 +79,9 @@ static void table_copy(struct ang_mem *to, const struct ang_mem *from)
 }
 
 /**
- * ang_domain_grow() - make room in a domain's table
+ * ang_domain_grow() - enlarge a domain's table
  * @dom: domain; its device is entered
- * @slots: entries that it is to have at least, at most ANG_MAX_MRS
+ * @slots: entries that the table must have at least; at most ANG_MAX_MRS
  *
  * Return: 0; -ENOMEM; -EIO, also if the outcome of an earlier attempt is
  * unknown; an error of ang_adm_undecided().
@@ -120,7 +120,7 @@ int ang_domain_grow(struct ang_domain *dom, u32 slots)
 
 /**
  * ang_domain_put() - give back a reference
- * @dom: domain; freed with the last
+ * @dom: domain; freed with the last reference
  */
 void ang_domain_put(struct ang_domain *dom)
 {

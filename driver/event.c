@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the generic netlink family "angara".  All files report events; the
- * commands of the family, which netlink.c adds, call all files.
+ * Events of the generic netlink family "angara".  All files of the driver
+ * report events, so this file calls none of them; netlink.c adds the commands.
  */
 #include "netlink.h"
 
 /*
- * Incremented when a device, a row or a delegation is added or removed.  Never 0, which means "not
- * known" to a dump.
+ * Incremented when a device, a row or a delegation is added or removed. Skips
+ * 0, which a dump treats as "not known".
  */
 static atomic_t generation = ATOMIC_INIT(1);
 
@@ -83,7 +83,7 @@ static void event_send(const struct ang_dev *adev, unsigned int group, u8 type,
 	genlmsg_multicast(&ang_nl_family, msg, 0, group, GFP_KERNEL);
 }
 
-/* Events that belong to no partition.  A faulty device may send other numbers. */
+/* May any user see these events?  A faulty device may send unknown types. */
 static bool event_is_public(u8 type)
 {
 	switch (type) {
@@ -102,11 +102,11 @@ static bool event_is_public(u8 type)
  * ang_nl_event() - send an event to listeners
  * @adev: device
  * @type: ANGARA_AEV_* or ANGARA_NLE_*
- * @index: object of the event, see there
- * @value: see there
+ * @index: object of the event, see ANGARA_AEV_* and ANGARA_NLE_*
+ * @value: value of the event, see there
  *
- * Failures are not reported: a listener that misses a message gets an error
- * from its socket, and can read the state.
+ * Failures are not reported to the caller: a listener that misses a message
+ * gets an error from its socket, and can then read the state.
  * Context: process; may sleep.
  */
 void ang_nl_event(struct ang_dev *adev, u8 type, u32 index, u32 value)

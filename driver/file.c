@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Open files of /dev/angaraN, and its class. */
+/* The device class, and open files of /dev/angaraN. */
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -51,6 +51,8 @@ static const struct ang_ioctl_op file_ioctls[] = {
 		 struct angara_tree_delegate, pkey, false),
 	ANG_IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
 		 struct angara_tree_verify, nodes, true),
+	ANG_IOCTL_OP(ANGARA_IOCTL_MANAGE, ang_ioctl_manage,
+		 struct angara_manage, pkt, true),
 };
 
 static long file_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
@@ -71,14 +73,14 @@ static __poll_t file_poll(struct file *filp, poll_table *wait)
 	return ang_handle_poll(filp, wait, NULL);
 }
 
-/* Contexts of the domain keep the file open, so none is left here. */
+/* Destroys the domain.  It has no contexts: a context keeps this file open. */
 static bool file_take(struct ang_handle *h)
 {
 	struct ang_file *file = to_ang_file(h);
 
 	if (file->dom && !ang_domain_take(file->dom))
 		return false;
-	/* A device that was stopped has forgotten its rows. */
+	/* A stopped device has no rows any more. */
 	if (!ang_dev_stopped(h->adev))
 		ang_file_disown_trees(file);
 	return true;
@@ -162,7 +164,7 @@ static struct class file_class = {
 };
 
 /**
- * ang_file_name() - name a device's file
+ * ang_file_name() - set the name of a device's file
  * @adev: device, initialized, with a number
  *
  * Return: 0 or -ENOMEM.
@@ -176,9 +178,9 @@ int ang_file_name(struct ang_dev *adev)
 
 /**
  * ang_file_add() - show a device's file to users
- * @adev: device, named; undo with cdev_device_del()
+ * @adev: device that has a name
  *
- * Return: 0 or -errno.
+ * Return: 0, undo with cdev_device_del(); or -errno.
  */
 int ang_file_add(struct ang_dev *adev)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara.ko contains the model's topologies and tree rules and exports them, so
- * the loopback module does not have a second copy.
+ * angara.ko contains and exports the model's topologies and tree rules, so the
+ * loopback module needs no second copy.
  */
 #include "ang_dev.h"
 
@@ -15,3 +15,4 @@ ANG_EXPORT(ang_topo_table_size);
 ANG_EXPORT(ang_topo_fill_begin);
 ANG_EXPORT(ang_topo_fill_router);
 ANG_EXPORT(ang_tree_row_check);
+ANG_EXPORT(ang_tree_row_in);

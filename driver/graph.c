@@ -2,9 +2,10 @@
 /*
  * Descriptions of fabrics, and tables computed from them.
  *
- * Devices that report the same text share it: routes and neighbours of a graph, and which switches
- * each node keeps, are worked out once for all devices of a fabric. The text is the complete
- * description, so it does not matter which device reported it first.
+ * Devices that report the same text share one struct ang_graph: the routes and
+ * neighbours of a graph, and the switches that each node keeps, are computed
+ * once for all devices of a fabric. The text is the complete description, so it
+ * does not matter which device reported it first.
  */
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -15,7 +16,7 @@
 
 #include "ang_dev.h"
 
-/* Protects the list, and users of each. */
+/* Protects the list of graphs, and ang_graph.users. */
 static DEFINE_MUTEX(graphs_lock);
 static LIST_HEAD(graphs);
 
@@ -40,7 +41,7 @@ static void graph_free(struct ang_graph *g)
 	kfree(g);
 }
 
-/* Only the table has the neighbours and keepers of a graph. */
+/* Fills the table of a graph; other topologies compute their neighbours. */
 static int graph_fill(struct ang_graph *g, struct ang_topo_why *why)
 {
 	void *table;
@@ -56,7 +57,10 @@ static int graph_fill(struct ang_graph *g, struct ang_topo_why *why)
 	return -ENODEV;
 }
 
-/* Lists of ascending numbers: counted, then filled from their ends. */
+/*
+ * List the switches of each node in ascending order: count the switches of each
+ * node, then fill @kept from its end.
+ */
 static int graph_list_kept(struct ang_graph *g)
 {
 	const struct ang_topo *topo = &g->topo;
@@ -108,9 +112,10 @@ err_free:
 /**
  * ang_graph_get() - get the shared description of a fabric
  * @text: description
- * @why: out: what is wrong with it, after -ENODEV
+ * @why: out: after -ENODEV, what is wrong with @text
  *
- * Return: undo with ang_graph_put(); -ENODEV it describes no fabric; -ENOMEM.
+ * Return: the description, undo with ang_graph_put(); -ENODEV @text describes
+ * no fabric; -ENOMEM.
  * Context: process; may sleep.
  */
 struct ang_graph *ang_graph_get(const char *text, struct ang_topo_why *why)
@@ -149,12 +154,12 @@ void ang_graph_put(struct ang_graph *g)
 }
 
 /**
- * ang_graph_kept() - the switches that a node keeps
+ * ang_graph_kept() - get the switches that a node keeps
  * @g: description
  * @node: node
- * @kept: out: their numbers, ascending
+ * @kept: out: numbers of these switches, ascending
  *
- * Return: how many there are.
+ * Return: number of these switches.
  */
 u32 ang_graph_kept(const struct ang_graph *g, u32 node, const u32 **kept)
 {

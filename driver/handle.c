@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files, of devices and of contexts: their lifetime, and their access to the device.
+ * Open files, of devices and of contexts: their lifetime, and their access to
+ * the device.
  *
- * An open file references the device and the module of its transport, and is in
- * ang_dev.files.  Its objects on the device are destroyed once: by a worker when the file is
- * closed, or earlier by the thread that stops the device.
+ * An open file references the device and the module of the device's transport,
+ * and is in ang_dev.files.  The file's objects on the device are destroyed
+ * once: by a work item when the file is closed, or earlier by the thread that
+ * stops the device.
  */
 #include <linux/module.h>
 
@@ -21,7 +23,7 @@ int ang_handle_start(void)
 	return handle_wq ? 0 : -ENOMEM;
 }
 
-/* Wait for files that end after close(2). */
+/* Wait for files whose objects are destroyed after close(2) has returned. */
 void ang_handle_stop(void)
 {
 	destroy_workqueue(handle_wq);
@@ -65,7 +67,10 @@ static void handle_end(struct work_struct *work)
 	}
 }
 
-/* No file waits if another file of the device is late already: a process may have many. */
+/*
+ * Do not wait if the device still has objects of another closed file: a process
+ * may have many files, and their waits would add up.
+ */
 static bool handle_wait(struct ang_handle *h)
 {
 	if (atomic_read(&h->adev->late_files))
@@ -76,11 +81,11 @@ static bool handle_wait(struct ang_handle *h)
 /**
  * ang_handle_init() - set up a file that is being opened
  * @h: all zero
- * @adev: device, entered; the caller has a reference to the module of its
- *	transport and gives it away
- * @ops: of the kind of file
+ * @adev: device, after ang_dev_enter(); the caller's reference to the module of
+ *	the device's transport passes to @h
+ * @ops: operations of the kind of file
  *
- * From here on another thread may stop the device.
+ * After this, ang_dev_down() in another thread may call @ops for @h.
  */
 void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
 		     const struct ang_handle_ops *ops)
@@ -100,7 +105,7 @@ void ang_handle_init(struct ang_handle *h, struct ang_dev *adev,
 
 /**
  * ang_handle_undo() - undo ang_handle_init() for a file that is not opened
- * @h: handle that has nothing on the device; freed by its @free
+ * @h: handle that has no objects on the device; freed by ang_handle_ops.free
  */
 void ang_handle_undo(struct ang_handle *h)
 {
@@ -111,14 +116,15 @@ void ang_handle_undo(struct ang_handle *h)
 }
 
 /**
- * ang_handle_release() - a file is closed
+ * ang_handle_release() - close a file
  * @inode: not used
  * @filp: the file; its handle is freed
  *
  * A device may take long to answer, or never answer, but a process that dies
- * must not wait.  After a while the caller leaves the file's objects to a
- * worker; at once if another file of the device is late already.  If no file is
- * late, modules can be unloaded when close(2) returns.
+ * must not wait for it.  A work item destroys the file's objects; the caller
+ * waits at most CLOSE_TIMEOUT, or not at all if the device still has objects of
+ * another closed file.  If no wait timed out, modules can be unloaded when
+ * close(2) returns.
  * Context: process; may sleep.
  */
 int ang_handle_release(struct inode *inode, struct file *filp)
@@ -129,7 +135,7 @@ int ang_handle_release(struct inode *inode, struct file *filp)
 	if (!handle_wait(h)) {
 		atomic_inc(&h->adev->late_files);
 		if (!atomic_xchg(&h->over, 1))
-			return 0; /* handle_end() counts it out and frees it */
+			return 0; /* handle_end() frees the handle later */
 		atomic_dec(&h->adev->late_files);
 		wait_for_completion(&h->ended);
 	}
@@ -141,8 +147,8 @@ int ang_handle_release(struct inode *inode, struct file *filp)
  * ang_handle_take() - destroy the objects that a file has on the device
  * @h: handle
  *
- * Return: true; false another thread is about to stop the device and destroys
- * them then.
+ * Return: true; false: another thread is about to stop the device, and will
+ * destroy the objects.
  * Context: process; may sleep.
  */
 bool ang_handle_take(struct ang_handle *h)
@@ -156,7 +162,7 @@ bool ang_handle_take(struct ang_handle *h)
 
 /**
  * ang_handle_wake() - wake threads that wait for events of a file
- * @h: handle that is listed
+ * @h: handle in ang_dev.files
  * @why: events that poll(2) reports
  *
  * Context: any.
@@ -180,7 +186,10 @@ void ang_handle_wake(struct ang_handle *h, __poll_t why)
  */
 int ang_handle_glance(const struct ang_handle *h)
 {
-	/* Read @gone first: files of a device become stale before it is gone. */
+	/*
+	 * Read @gone after @stale: pairs with the release in
+	 * files_make_stale().
+	 */
 	bool stale = smp_load_acquire(&h->stale);
 
 	if (READ_ONCE(h->adev->gone))
@@ -189,7 +198,7 @@ int ang_handle_glance(const struct ang_handle *h)
 }
 
 /**
- * ang_handle_enter() - keep the device of a file from going away
+ * ang_handle_enter() - keep the device of a file registered
  * @h: handle
  *
  * Return: 0, undo with ang_dev_exit(); -ENODEV the device is gone; -ESTALE it
@@ -211,9 +220,9 @@ int ang_handle_enter(struct ang_handle *h)
 /**
  * ang_handle_poll() - wait for events of a file
  * @filp: the file
- * @wait: where the caller waits
- * @events: events of the kind of file, with the device entered; NULL if it has
- *	none but errors
+ * @wait: table of the poll(2) call
+ * @events: get the events of this kind of file, called with the device entered;
+ *	NULL if this kind has no events but errors
  *
  * Return: EPOLL*.
  * Context: process; may sleep.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arguments of ioctls: checked, copied, answered. */
+/* Ioctls: check and copy the argument, execute, copy the answer back. */
 #include <linux/file.h>
 #include <linux/pagemap.h>
 #include <linux/uaccess.h>
@@ -20,7 +20,7 @@ static int ioctl_execute(struct ang_ucmd *ucmd, const struct ang_ioctl_op *op)
 	return ret;
 }
 
-/* Copy the number of the descriptor to the process before installing it. */
+/* Copy the number of a new descriptor to the process, then install the file. */
 static int ioctl_answer(struct ang_ucmd *ucmd, size_t answer)
 {
 	bool faults = copy_to_user(ucmd->ubuffer, ucmd->cmd, answer);
@@ -36,7 +36,10 @@ static int ioctl_answer(struct ang_ucmd *ucmd, size_t answer)
 	return 0;
 }
 
-/* A process can delay its page faults: arguments are copied while the device is not entered. */
+/*
+ * Executes an ioctl. Copies arguments while the device is not entered, since a
+ * process can delay page faults of its memory.
+ */
 static int ioctl_run(struct ang_ucmd *ucmd, const struct ang_ioctl_op *op)
 {
 	union ang_ioctl_arg buf;
@@ -54,7 +57,7 @@ static int ioctl_run(struct ang_ucmd *ucmd, const struct ang_ioctl_op *op)
 				    ucmd->user_size);
 	if (ret)
 		return ret;
-	/* If the caller cannot be told of the context, it gets none. */
+	/* Check that the answer can be written before anything is created. */
 	answer = op->answers ? min_t(size_t, ucmd->user_size, op->size) : 0;
 	if (fault_in_safe_writeable(ucmd->ubuffer, answer))
 		return -EFAULT;
@@ -64,15 +67,15 @@ static int ioctl_run(struct ang_ucmd *ucmd, const struct ang_ioctl_op *op)
 
 /**
  * ang_ioctl_call() - execute an ioctl
- * @ucmd: its files and the address of its argument
+ * @ucmd: the ioctl's files and the address of its argument
  * @cmd: ANGARA_IOCTL_*
- * @ops: table of the kind of file
- * @num: its entries
+ * @ops: table of ioctls of the kind of file
+ * @num: number of entries of @ops
  *
- * Return: that of the ioctl; -ENOTTY there is none of this number; -ENODEV,
- * -ESTALE the device is gone or was stopped; -EINVAL, -E2BIG the argument is
- * shorter than that of the first version, or longer than known and not zero
- * there; -EFAULT.
+ * Return: the result of the ioctl; -ENOTTY no ioctl has this number; -ENODEV
+ * the device is gone; -ESTALE it was stopped; -EINVAL the argument is shorter
+ * than in its first version; -E2BIG it is longer than this kernel knows, and
+ * not zero beyond that; -EFAULT.
  * Context: process; may sleep.
  */
 long ang_ioctl_call(struct ang_ucmd *ucmd, unsigned int cmd,
@@ -83,8 +86,8 @@ long ang_ioctl_call(struct ang_ucmd *ucmd, unsigned int cmd,
 	if (nr >= num || cmd != _IO(ANGARA_IOC_TYPE, nr) || !ops[nr].execute)
 		return -ENOTTY;
 	/*
-	 * A device that is gone is reported before errors of the argument. This
-	 * is checked again below.
+	 * Report a missing device before errors of the argument;
+	 * ang_handle_enter() checks the device again.
 	 */
 	return ang_handle_glance(ucmd->h) ?: ioctl_run(ucmd, &ops[nr]);
 }

@@ -18,6 +18,7 @@ union ang_ioctl_arg {
 	struct angara_tree_clear tree_clear;
 	struct angara_tree_delegate tree_delegate;
 	struct angara_tree_verify tree_check;
+	struct angara_manage manage;
 	struct angara_join join;
 	struct angara_kick kick;
 	struct angara_eventfd eventfd;
@@ -26,10 +27,10 @@ union ang_ioctl_arg {
 /**
  * struct ang_ioctl_op - one ioctl
  * @size: bytes of the argument
- * @min_size: bytes of its first published version
- * @answers: the argument is written back
+ * @min_size: bytes of the argument in its first published version
+ * @answers: the argument is copied back to the caller
  * @enters: @execute enters the device by itself
- * @execute: function of the ioctl; the device is entered, unless @enters
+ * @execute: executes the ioctl; called with the device entered unless @enters
  */
 struct ang_ioctl_op {
 	size_t size;

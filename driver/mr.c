@@ -4,10 +4,10 @@
  * table by which it finds them.  How a region's memory is pinned and mapped is
  * in mr_mem.c.
  *
- * The device reads the table's entries whenever it likes.  An entry is not
- * valid while the driver writes or removes it.  ANGARA_ADM_FENCE separates the
- * two states: the device no longer uses what it read before the fence, and sees
- * complete entries after it.
+ * The device may read the table's entries at any time.  The driver marks an
+ * entry as invalid before it fills or removes the entry, then sends
+ * ANGARA_ADM_FENCE: after that command the device no longer uses an entry that
+ * it has read before, and sees complete entries.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -24,13 +24,13 @@
 
 /**
  * struct ang_mr - memory region; constant once it is in ang_domain.mrs
- * @mm: address space that the pages are accounted to
+ * @mm: address space that the pages are charged to
  * @addr: start address
  * @length: bytes
  * @access: ANGARA_ACCESS_*
- * @key: key; its slot is where it is in ang_domain.mrs
+ * @key: key; ang_domain.mrs has the region at the slot of the key
  * @num_pages: pages charged to RLIMIT_MEMLOCK
- * @mem: its memory
+ * @mem: pinned memory
  * @watch: notifies the process of changes of its addresses, or NULL
  */
 struct ang_mr {
@@ -51,8 +51,8 @@ static bool mr_writable(const struct ang_mr *mr)
 }
 
 /*
- * Pinned pages are counted apart from locked ones.  So unpinning takes no
- * mmap_lock, which another process could hold for any time.
+ * Charges pinned pages.  They are counted in mm->pinned_vm, not in locked_vm:
+ * unpinning needs no mmap_lock, which another process could hold for any time.
  */
 static int mm_charge(struct mm_struct *mm, u32 pages)
 {
@@ -65,7 +65,7 @@ static int mm_charge(struct mm_struct *mm, u32 pages)
 	return -ENOMEM;
 }
 
-/* The process gets no notice of the region any more. */
+/* Stops the notices of a region. */
 static void mr_unwatch(struct ang_mr *mr)
 {
 	if (mr->watch)
@@ -89,8 +89,8 @@ static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 }
 
 /*
- * Free a region that was in the device's table.  A stuck device keeps the
- * pages.
+ * Free a region that was in the device's table.  If the device is stuck, the
+ * pages stay pinned.
  */
 static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
 {
@@ -101,7 +101,7 @@ static void mr_retire(struct ang_dev *adev, struct ang_mr *mr)
 	mr_release(mr);
 }
 
-/* Pages that a region touches, or 0 if there are none or too many. */
+/* Return: number of pages of a region; 0 if it is empty or too long. */
 static u32 count_pages(u64 addr, u64 length)
 {
 	u64 end, pages;
@@ -113,8 +113,8 @@ static u32 count_pages(u64 addr, u64 length)
 }
 
 /*
- * Pinning may replace pages, for example the zero page by a copy.  Then pin
- * once more, so that the replacement does not make the region stale at once.
+ * Pins a region.  Pinning may replace pages, for example the zero page by a
+ * copy.  That marks a watched region as stale, so pin the new pages once more.
  */
 static int mr_pin(struct ang_dev *adev, struct ang_mr *mr)
 {
@@ -168,7 +168,9 @@ static struct ang_mr *mr_new(struct ang_domain *dom,
 	}
 	mr->mm = current->mm;
 	mmgrab(mr->mm);
-	/* Pinning waits for page faults: the device is not entered. */
+	/*
+	 * The device is not entered here, since pinning waits for page faults.
+	 */
 	ret = cmd->flags & ANGARA_MR_WATCH ? mr_watch(mr, dom) : 0;
 	if (!ret)
 		ret = mr_pin(dom->adev, mr);
@@ -213,10 +215,11 @@ static int entry_publish(struct ang_domain *dom, const struct ang_mr *mr)
 }
 
 /*
- * Without a fence only a reset ensures that the region is not in use.
+ * Invalidates an entry.  If the fence fails, only a reset ensures that the
+ * device does not use the region.
  *
- * Return: 0, it is not in use; an error of ang_adm_undecided(): the region
- * stays allocated, but cannot be used any more.
+ * Return: 0: the device does not use the region; an error of
+ * ang_adm_undecided(): the region must stay allocated, but has no valid entry.
  */
 static int entry_withdraw(struct ang_domain *dom, u64 key)
 {
@@ -229,11 +232,14 @@ static int entry_withdraw(struct ang_domain *dom, u64 key)
 	if (ang_adm_undecided(ret))
 		return ret;
 	if (ret)
-		ang_dev_break(dom->adev, "a region cannot be taken back");
+		ang_dev_break(dom->adev, "a region cannot be withdrawn");
 	return 0;
 }
 
-/* The key asked for, or the lowest free slot with random bits above it. */
+/*
+ * Inserts a region under the requested key, or at the lowest free slot with
+ * random bits above it.
+ */
 static int key_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		      struct ang_mr *mr)
 {
@@ -373,7 +379,7 @@ int ang_ioctl_mr_dereg(struct ang_ucmd *ucmd, void *arg)
 
 /**
  * ang_mrs_free() - free all regions of a domain
- * @dom: domain that the device does not use any more, or the device is stuck
+ * @dom: domain that the device no longer uses, or whose device is stuck
  *
  * Context: process; may sleep.
  */

@@ -4,10 +4,10 @@
  * by which the device finds them.
  *
  * Pages are mapped as one scatter list, in which adjacent pages form one
- * segment, and unmapped at once.  The device's pages are as large as the
+ * segment, and unmapped as a whole.  The device's page size is as large as the
  * segments allow: huge pages, and pages that an IOMMU makes contiguous, need
- * few entries.  A list of ANGARA_MR_LIST_ENTRIES is one page; a region of more
- * than one list has a list of these lists above.
+ * few entries.  A list is one page of ANGARA_MR_LIST_ENTRIES entries; a region
+ * with more than one list also has a list of its lists.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>
@@ -17,7 +17,7 @@
 #include "ang_file.h"
 #include "mr_mem.h"
 
-#define BATCH		ANGARA_MR_LIST_ENTRIES	/* pages between calls of the scheduler */
+#define BATCH		ANGARA_MR_LIST_ENTRIES	/* pages between reschedules */
 #define LIST_BYTES	(ANGARA_MR_LIST_ENTRIES * sizeof(__le64))
 #define MAX_SHIFT	30
 
@@ -26,11 +26,11 @@ static_assert(ANG_MR_MAX_PAGES / ANGARA_MR_LIST_ENTRIES <= 8192);
 /**
  * ang_mr_pin() - pin the pages of a process
  * @mem: all zero; freed by ang_mr_mem_free(), also after an error
- * @addr: where they begin
- * @num_pages: how many
+ * @addr: address of the first page
+ * @num_pages: number of pages
  * @writable: the device may write to them
  *
- * Return: 0; -EINTR a fatal signal came; -EFAULT; -ENOMEM.
+ * Return: 0; -EINTR a fatal signal arrived; -EFAULT; -ENOMEM.
  * Context: process; may sleep and fault.
  */
 int ang_mr_pin(struct ang_mr_mem *mem, unsigned long addr, u32 num_pages,
@@ -61,7 +61,7 @@ int ang_mr_pin(struct ang_mr_mem *mem, unsigned long addr, u32 num_pages,
 	return 0;
 }
 
-/* log2 of the largest page size to which the ends of all segments are aligned. */
+/* Return: log2 of the largest page size to which all segments are aligned. */
 static u32 mem_page_shift(const struct sg_table *sgt)
 {
 	u64 begin = sg_dma_address(sgt->sgl);
@@ -74,12 +74,12 @@ static u32 mem_page_shift(const struct sg_table *sgt)
 			ends |= end | sg_dma_address(sg);
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	/* One segment: the smallest page that contains it. */
+	/* A single segment: use the smallest page that contains all of it. */
 	shift = ends ? __ffs64(ends) : fls64(begin ^ (end - 1));
 	return clamp_t(u32, shift, PAGE_SHIFT, MAX_SHIFT);
 }
 
-/* Count the device's pages; if there are lists already, fill them. */
+/* Count the device's pages; if mem->list is allocated, fill the lists. */
 static u32 mem_list_pages(struct ang_mr_mem *mem)
 {
 	u64 size = 1ULL << mem->page_shift;
@@ -135,10 +135,11 @@ static int mem_top_alloc(struct ang_dev *adev, struct ang_mr_mem *mem)
 
 /**
  * ang_mr_map() - map pinned pages for the device, and list them
- * @adev: device, entered
- * @mem: pinned
+ * @adev: device, after ang_dev_enter()
+ * @mem: pinned pages
  *
- * Return: 0; -ENOMEM; -EREMOTEIO the device would need copies.
+ * Return: 0; -ENOMEM; -EREMOTEIO the device could reach the pages through
+ * bounce buffers only.
  * Context: process; may sleep.
  */
 int ang_mr_map(struct ang_dev *adev, struct ang_mr_mem *mem)
@@ -197,8 +198,9 @@ void ang_mr_mem_free(struct ang_dev *adev, struct ang_mr_mem *mem)
 }
 
 /**
- * ang_mr_mem_forget() - leave pages and lists to a stuck device
- * @mem: mapped
+ * ang_mr_mem_forget() - never free pages and lists, since a stuck device may
+ * use them
+ * @mem: memory, after ang_mr_map()
  */
 void ang_mr_mem_forget(struct ang_mr_mem *mem)
 {

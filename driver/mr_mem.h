@@ -22,15 +22,15 @@ struct ang_mr_list {
 /**
  * struct ang_mr_mem - memory of a region
  * @pages: pinned pages
- * @num_pages: how many
- * @writable: the device may write to them
+ * @num_pages: number of @pages
+ * @writable: the device may write to @pages
  * @mapped: @sgt is mapped for the device
- * @sgt: @pages, adjacent ones in one segment
- * @page_shift: log2 of the device's pages
- * @first: offset of the first pinned page in the first of these
- * @num_lists: lists
- * @list: the lists
- * @top: list of lists, if there is more than one
+ * @sgt: scatter list of @pages, with adjacent pages in one segment
+ * @page_shift: log2 of the device's page size
+ * @first: offset of the first pinned page in the first of the device's pages
+ * @num_lists: number of lists
+ * @list: lists of the device's pages
+ * @top: list of the lists, if there is more than one list
  * @top_addr: DMA address of @top
  */
 struct ang_mr_mem {

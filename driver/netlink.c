@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The generic netlink family "angara": its table of commands, and the commands
- * that change trees.  Documentation/netlink/specs/angara.yaml specifies it.
+ * that change trees.  Documentation/netlink/specs/angara.yaml specifies the
+ * family.
  *
- * Commands run in parallel: all objects that they use have their own locks.
+ * Commands run in parallel: every object has its own lock.
  */
 #include "ang_file.h"
 #include "netlink.h"
@@ -13,7 +14,7 @@
 static int read_tree(struct genl_info *info, u32 *tree)
 {
 	if (!info->attrs[ANG_NL_ID]) {
-		NL_SET_ERR_MSG(info->extack, "tree: is needed");
+		NL_SET_ERR_MSG(info->extack, "tree: required");
 		return -EINVAL;
 	}
 	*tree = nla_get_u8(info->attrs[ANG_NL_ID]);
@@ -52,7 +53,7 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	if (attrs[ANGARA_A_TREE_PKEY])
 		row->pkey = nla_get_u32(attrs[ANGARA_A_TREE_PKEY]);
 	if (!row->pkey) {
-		NL_SET_ERR_MSG(info->extack, "pkey: is needed: this user has no partition");
+		NL_SET_ERR_MSG(info->extack, "pkey: required, since this user has no partition");
 		return -EINVAL;
 	}
 	return 0;
@@ -185,8 +186,8 @@ static int tree_check(struct sk_buff *skb, struct genl_info *info)
 		goto err_free;
 	}
 	/*
-	 * The check takes the locks of all devices in turn, so this device must
-	 * not be entered.
+	 * The check may wait for the tree locks of all devices, one after the
+	 * other: let this device be stopped meanwhile.
 	 */
 	ang_dev_exit(adev);
 	ang_nl_cred(skb, &cred);
@@ -206,8 +207,8 @@ err_free:
 }
 
 /*
- * Rules that span fields, and those that depend on the fabric, are checked
- * later.
+ * The limits of single fields.  Rules that span fields, and rules that depend
+ * on the fabric, are checked later.
  */
 static const struct nla_policy set_policy[] = {
 	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },
@@ -263,7 +264,10 @@ static const struct nla_policy port_set_policy[] = {
 	ANG_POLICY(_policy),				\
 }
 
-/* Kernel 6.1 has no genl_split_ops; dumps check by themselves what they take. */
+/*
+ * Kernel 6.1 has no genl_split_ops, so ang_nl_dump_start() checks the
+ * attributes of a dump.
+ */
 static const struct genl_ops ops[] = {
 	ANG_NL_GET(ANGARA_CMD_DEV_GET, ang_nl_dev_policy),
 	ANG_NL_GET(ANGARA_CMD_FABRIC_GET, ang_nl_fabric_policy),

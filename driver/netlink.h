@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Angara adapter: what the files of the netlink family share.
- */
+/* Angara adapter: declarations shared by the files of the netlink family. */
 #ifndef ANG_NETLINK_H
 #define ANG_NETLINK_H
 

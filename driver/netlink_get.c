@@ -2,14 +2,16 @@
 /*
  * The generic netlink family "angara": commands that show objects.
  *
- * Devices, links, rows of trees and contexts are read in the same way, from a
- * table of kinds.  The links and rows of a device are those of its node, then those of each switch
- * that the node keeps.  A dump keeps the number of the device and the index within it that come
- * next, so it continues where it stopped, even if objects were added or removed meanwhile;
- * NLM_F_DUMP_INTR reports such a change.
+ * A table has an entry for each kind of object: devices, links, rows of trees,
+ * contexts.  A device has the links and rows of its node, then those of each
+ * switch that the node keeps.  A dump stores the number of the next device and
+ * the index of the next object of that device, so it continues where it
+ * stopped, even if objects were added or removed meanwhile; NLM_F_DUMP_INTR
+ * reports such a change.
  *
- * Any user may send requests at any rate: answers of the device are cached for a while for all but
- * administrators, see counters.c and ang_dev_tree_look().
+ * Any user may send requests at any rate, so users other than administrators
+ * get answers of the device from a cache, see counters.c and
+ * ang_dev_tree_look().
  */
 #include <linux/cred.h>
 #include <linux/pid_namespace.h>
@@ -20,7 +22,7 @@
 #include "netlink.h"
 
 /**
- * struct ang_nl_asker - reader of the answer
+ * struct ang_nl_asker - rights and namespaces of the sender of a request
  * @cred: rights
  * @pid_ns: namespace of the process ids shown
  * @user_ns: namespace of the user ids shown
@@ -34,10 +36,10 @@ struct ang_nl_asker {
 /**
  * struct ang_nl_dump - state of a dump, in netlink_callback.ctx
  * @fabric: only devices of this fabric, if @by_fabric
- * @asker: sender of the request, which another process may read the answer to
- * @dev: device that comes next
- * @last: last device to look at
- * @index: what comes next in @dev
+ * @asker: sender of the request; another process may read the answer
+ * @dev: next device
+ * @last: last device of the dump
+ * @index: next object of @dev
  * @tree: only rows of this tree, if @by_tree
  * @by_fabric: see @fabric
  * @by_tree: see @tree
@@ -55,16 +57,17 @@ struct ang_nl_dump {
 
 /**
  * struct ang_nl_kind - a kind of object
- * @count: how many a router has, present or not
- * @fill: put number @index of @router into a message.  Return: 0; -ENOENT there is
- *	none; -EPERM it is not to be seen; -EMSGSIZE no room; -EIO
- * @missing: error text if ANG_NL_ID is missing; NULL: there is only one such
- *	object
- * @router: attribute of the router; 0: only nodes have such objects
- * @text: most bytes of text of an object, beside those that any message has
- *	room for
+ * @count: number of objects of a router, present or not
+ * @fill: put object @index of @router into a message.  Return: 0; -ENOENT there
+ *	is no such object; -EPERM the sender may not see the object; -EMSGSIZE
+ *	no room; -EIO
+ * @missing: error text if ANG_NL_ID is missing; NULL: a device is only one
+ *	object of this kind, without ANG_NL_ID
+ * @router: attribute that names the router; 0: only nodes have such objects
+ * @text: maximum bytes of text of an object, in addition to the room of any
+ *	message
  *
- * The device is entered when either function is called.
+ * @count and @fill are called with the device entered.
  */
 struct ang_nl_kind {
 	u32 (*count)(struct ang_dev *adev);
@@ -85,7 +88,10 @@ static const u8 port_words[] = ANG_PORT_COUNTER_ATTRS;
 static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-/* Every structure of counters is a row of 64-bit words. */
+/*
+ * Most counters of one object.  Each structure of counters consists of 64-bit
+ * words only.
+ */
 #define MAX_COUNTERS	18
 
 #define WORDS(_attr, _words, _struct, _pad) \
@@ -96,10 +102,10 @@ static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
 /**
  * struct ang_nl_counters - attributes for the counters of a kind of object
- * @words: attribute of each word, 0 for one that is not shown
- * @count: words
- * @attr: attribute that they are nested in
- * @pad: of the nested attributes
+ * @words: attribute of each word, 0 for a word that is not shown
+ * @count: number of @words
+ * @attr: attribute that the words are nested in
+ * @pad: padding attribute of the nested attributes
  */
 struct ang_nl_counters {
 	const u8 *words;
@@ -141,7 +147,7 @@ static int put_words(struct sk_buff *skb, const struct ang_nl_counters *counters
 	return 0;
 }
 
-/* A device that does not answer is shown without counters. */
+/* Puts counters into a message, unless the device does not answer. */
 static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
 			const struct ang_cred *cred, u32 router, u32 kind,
 			u32 index)
@@ -197,7 +203,10 @@ static u32 port_count(struct ang_dev *adev)
 	return adev->ports;
 }
 
-/* The counters of a link, and its state and settings, which come with them. */
+/*
+ * Puts the counters of a link, and its state and settings, which the same
+ * command reads.
+ */
 static int put_link(struct sk_buff *skb, struct ang_dev *adev,
 		    const struct ang_cred *cred, u32 router, u32 port)
 {
@@ -310,17 +319,17 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 	return 0;
 }
 
-/* The longest description fits a file of sysfs, and one attribute. */
+/* The longest description fits a sysfs file and a netlink attribute. */
 static_assert(ANG_MAX_TEXT < PAGE_SIZE && NLA_HDRLEN + ANG_MAX_TEXT + 1 <= U16_MAX);
 
 static const struct ang_nl_kind kinds[] = {
 	[ANGARA_CMD_DEV_GET] = { dev_count, dev_fill },
 	[ANGARA_CMD_FABRIC_GET] = { dev_count, fabric_fill, .text = ANG_MAX_TEXT + 1 },
-	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, "port: is needed",
+	[ANGARA_CMD_PORT_GET] = { port_count, port_fill, "port: required",
 				  .router = ANGARA_A_PORT_ROUTER },
-	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, "tree: is needed",
+	[ANGARA_CMD_TREE_GET] = { tree_count, tree_fill, "tree: required",
 				  .router = ANGARA_A_TREE_ROUTER },
-	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, "ctx: is needed" },
+	[ANGARA_CMD_CTX_GET] = { ctx_count, ctx_fill, "ctx: required" },
 };
 
 static u32 attr_index(const struct nlattr *attr)
@@ -344,7 +353,7 @@ static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
 	return true;
 }
 
-/* The caller's namespaces; no references are taken. */
+/* Sets rights and namespaces of the caller, without references to them. */
 static void asker_init(struct ang_nl_asker *asker, struct sk_buff *skb)
 {
 	ang_nl_cred(skb, &asker->cred);
@@ -392,7 +401,7 @@ static void nl_explain(struct genl_info *info, int error)
 /**
  * ang_nl_get() - answer with one object
  * @skb: request
- * @info: its attributes
+ * @info: attributes of the request
  *
  * Return: 0 or -errno.
  */
@@ -446,7 +455,7 @@ static const struct ang_nl_kind *dump_kind(struct netlink_callback *cb)
  * @cb: dump
  *
  * Return: 0; -ENODEV; -EINVAL an attribute that is not a filter.
- * Context: that of the request.
+ * Context: process that has sent the request.
  */
 int ang_nl_dump_start(struct netlink_callback *cb)
 {
@@ -488,7 +497,7 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 		dump->by_tree = true;
 		dump->tree = nla_get_u8(id);
 	}
-	/* Another process, with other namespaces, may read the rest of the dump. */
+	/* Keep the sender: another process may read the rest of the dump. */
 	asker_init(&dump->asker, cb->skb);
 	get_pid_ns(dump->asker.pid_ns);
 	get_user_ns(dump->asker.user_ns);
@@ -496,7 +505,7 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 }
 
 /**
- * ang_nl_dump_done() - free a dump that has ended or was aborted
+ * ang_nl_dump_done() - free the state of a dump that has ended or was aborted
  * @cb: dump
  *
  * Return: 0.
@@ -510,7 +519,7 @@ int ang_nl_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Of the node, then of each switch that it keeps. */
+/* Number of objects of the node and of all switches that it keeps. */
 static u32 dump_count(struct ang_dev *adev, const struct ang_nl_kind *kind)
 {
 	u32 routers = 1;
@@ -591,7 +600,7 @@ out:
  * @skb: message to fill
  * @cb: dump
  *
- * Return: bytes filled in, 0 at the end; -EMSGSIZE an object is larger than any
+ * Return: bytes filled in, 0 at the end; -EMSGSIZE an object does not fit any
  * message.
  */
 int ang_nl_dump(struct sk_buff *skb, struct netlink_callback *cb)

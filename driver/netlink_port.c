@@ -13,7 +13,7 @@ static bool any_fault(struct nlattr **attrs)
 	       attrs[ANGARA_A_PORT_DELAY] || attrs[ANGARA_A_PORT_SEED];
 }
 
-/* A number that the policy cannot limit: its bounds are of 16 bits. */
+/* Reads a number up to @max; a policy cannot: its limits have 16 bits. */
 static int read_limited(struct genl_info *info, int attr, u64 max, u64 *value,
 			const char *error)
 {
@@ -39,14 +39,14 @@ static int read_faults(struct genl_info *info, struct angara_adm_link *link)
 	int ret;
 
 	ret = read_limited(info, ANGARA_A_PORT_LOSS, ANGARA_FAULT_ONE, &loss,
-			   "loss: is at most 1000000000, which means all packets");
+			   "loss: must be at most 1000000000 (all packets)");
 	if (!ret)
 		ret = read_limited(info, ANGARA_A_PORT_CORRUPT,
 				   ANGARA_FAULT_ONE - loss, &corrupt,
-				   "corrupt: is with loss at most 1000000000, which means all packets");
+				   "corrupt: loss + corrupt must be at most 1000000000 (all packets)");
 	if (!ret)
 		ret = read_limited(info, ANGARA_A_PORT_DELAY, ANGARA_FAULT_MAX_NS,
-				   &delay, "delay: is at most 1000000000 ns");
+				   &delay, "delay: must be at most 1000000000 ns");
 	if (ret)
 		return ret;
 	link->loss = cpu_to_le32(loss);
@@ -62,7 +62,7 @@ static int read_link(struct genl_info *info, struct angara_adm_link *link)
 	struct nlattr *down = info->attrs[ANGARA_A_PORT_DOWN];
 
 	if (!info->attrs[ANG_NL_ID]) {
-		NL_SET_ERR_MSG(info->extack, "port: is needed");
+		NL_SET_ERR_MSG(info->extack, "port: required");
 		return -EINVAL;
 	}
 	link->port = cpu_to_le32(nla_get_u8(info->attrs[ANG_NL_ID]));
@@ -91,7 +91,7 @@ static int link_program(struct genl_info *info, struct ang_dev *adev,
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[ANG_NL_ID],
 				    "port: has no link");
 	else if (ret == -EOPNOTSUPP)
-		NL_SET_ERR_MSG(info->extack, "the adapter lets no node set faults of links");
+		NL_SET_ERR_MSG(info->extack, "the adapter does not allow nodes to set faults of links");
 	return ret == -EINVAL ? -ENOENT : ret;
 }
 

@@ -12,8 +12,9 @@
 #include "ang_nl_attrs.h"
 
 /*
- * A socket may have been passed to a program of another user: a request then
- * needs the rights of both, as in netlink_capable().
+ * Did the user who sends the request also open the socket?  A socket may have
+ * been passed to a program of another user: then a request needs the rights of
+ * both users, as in netlink_capable().
  */
 static bool is_openers(struct sk_buff *skb)
 {
@@ -24,11 +25,11 @@ static bool is_openers(struct sk_buff *skb)
 }
 
 /**
- * ang_nl_cred() - rights of the sender of a request
+ * ang_nl_cred() - get the rights of the sender of a request
  * @skb: request
- * @cred: out
+ * @cred: out: rights
  *
- * Context: that of the request.
+ * Context: process that has sent the request.
  */
 void ang_nl_cred(struct sk_buff *skb, struct ang_cred *cred)
 {
@@ -49,7 +50,7 @@ struct ang_dev *ang_nl_dev_enter(struct genl_info *info)
 	struct ang_dev *adev;
 
 	if (!attr) {
-		NL_SET_ERR_MSG(info->extack, "dev: is needed");
+		NL_SET_ERR_MSG(info->extack, "dev: required");
 		return ERR_PTR(-EINVAL);
 	}
 	adev = ang_dev_find(nla_get_u32(attr));
@@ -68,13 +69,14 @@ void ang_nl_dev_exit(struct ang_dev *adev)
 }
 
 /**
- * ang_nl_router() - the router that a request names
+ * ang_nl_router() - get the router that a request names
  * @info: request
- * @adev: device that it names, entered
- * @attr: attribute
- * @router: out: router; without the attribute the node of the device
+ * @adev: device that the request names, after ang_dev_enter()
+ * @attr: attribute with the router's number
+ * @router: out: router; the node of the device if the attribute is missing
  *
- * Return: 0; -EINVAL there is no such router; -EPERM another node keeps it.
+ * Return: 0; -EINVAL there is no such router; -EPERM another node keeps the
+ * router.
  */
 int ang_nl_router(struct genl_info *info, const struct ang_dev *adev, int attr,
 		  u32 *router)

@@ -2,18 +2,17 @@
 /*
  * The adapter on PCI Express: registers, DMA, reset, suspend, removal.
  *
- * Process and adapter share memory at all times, so what cannot be mapped
- * without copies in between is not mapped at all.
+ * Process and adapter access shared memory at any time, so memory that the
+ * adapter reaches only through bounce buffers is not mapped.
  *
- * Every reset is ang_dev_down() before and ang_dev_up() after it, whatever its
- * cause.  The registers of an adapter that has left the bus without notice read
- * as all ones: a read once a second detects that, since nothing else reads a
- * register while the adapter works.
+ * ang_dev_down() is called before every reset, and ang_dev_up() after every
+ * reset.  If an adapter leaves the bus without notice, its registers read as
+ * all ones.  A periodic read detects that, since no other code reads a register
+ * while the adapter works.
  *
- * An adapter that does not answer need not be gone: its registers may be out of
- * order while it still writes to memory.  So bus mastering decides whether it
- * reaches memory.  It is on while the adapter is up, from ang_pci_dma_enable()
- * to ang_pci_dma_disable(), and at no other time.
+ * An adapter that does not answer may still write to memory.  So the driver
+ * enables bus mastering only while the adapter is up, from ang_pci_dma_enable()
+ * to ang_pci_dma_disable().
  */
 #include <linux/dma-mapping.h>
 #include <linux/iopoll.h>
@@ -48,7 +47,7 @@ static void ang_pci_dma_enable(struct ang_dev *adev)
 	pci_set_master(to_pci(adev)->pdev);
 }
 
-/* The port above reports that no device is connected to it. */
+/* Does the upstream port report that no device is connected to it? */
 static bool link_is_down(struct pci_dev *pdev)
 {
 	struct pci_dev *port = pci_upstream_bridge(pdev);
@@ -64,7 +63,10 @@ static bool link_is_down(struct pci_dev *pdev)
 	       !(status & PCI_EXP_LNKSTA_DLLLA);
 }
 
-/* The device is gone and cannot write: the hotplug driver or the link says so. */
+/*
+ * Is the device unplugged, so that it cannot write? Either the hotplug driver
+ * or the state of the link says so.
+ */
 static bool is_unplugged(struct pci_dev *pdev)
 {
 	return pdev->error_state == pci_channel_io_perm_failure ||
@@ -72,8 +74,9 @@ static bool is_unplugged(struct pci_dev *pdev)
 }
 
 /*
- * The answer to the read pushes before it what the adapter had written already.
- * An adapter that does not answer it either may not have got the command.
+ * Disables DMA.  Reading the command register flushes earlier writes of the
+ * adapter.  If the adapter does not answer this read, it may not have received
+ * the write that disables bus mastering.
  */
 static int ang_pci_dma_disable(struct ang_dev *adev)
 {
@@ -114,8 +117,8 @@ static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
 }
 
 /*
- * There is no notice of writes by the CPU or the device, so memory that would
- * have to be copied or synchronized after them cannot be used.
+ * Maps memory.  Neither CPU nor device reports its writes, so the driver cannot
+ * copy or synchronize the memory after a write: refuse memory that needs this.
  */
 static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
@@ -156,7 +159,7 @@ static const struct ang_bus_ops ang_pci_ops = {
 	.doorbell = ang_pci_doorbell,
 };
 
-/* Life */
+/* Start and stop */
 
 static void health_start(struct ang_pci *pci)
 {
@@ -169,14 +172,17 @@ static void health_work(struct work_struct *work)
 					   struct ang_pci, health);
 
 	if (readl(pci->bar + ANGARA_REG_MAGIC) != ANGARA_HW_MAGIC)
-		ang_dev_break(pci->adev, "it is not there any more");
+		ang_dev_break(pci->adev, "the adapter has left the bus");
 	else if (readl(pci->bar + ANGARA_REG_STATUS) & ANGARA_STATUS_FATAL)
-		ang_dev_break(pci->adev, "it cannot reach the admin queues");
+		ang_dev_break(pci->adev, "the adapter cannot access the admin queues by DMA");
 	else
 		health_start(pci);
 }
 
-/* A wait for the adapter ends once health_work() has detected its absence. */
+/*
+ * Stops the adapter. If the adapter has left the bus, health_work() detects
+ * that and ends waits for the adapter, so cancel health_work() last.
+ */
 static void pause_dev(struct ang_pci *pci)
 {
 	ang_dev_down(pci->adev);
@@ -188,16 +194,16 @@ static int revive_dev(struct ang_pci *pci)
 	int ret = ang_dev_up(pci->adev);
 
 	if (ret) {
-		dev_err(&pci->pdev->dev, "the adapter does not restart: %d\n", ret);
+		dev_err(&pci->pdev->dev, "the adapter failed to restart: %d\n", ret);
 		return ret;
 	}
-	/* pci_restore_state() discards the saved state. */
+	/* pci_restore_state() has discarded the saved state: save it again. */
 	pci_save_state(pci->pdev);
 	health_start(pci);
 	return 0;
 }
 
-/* A previous driver may have left the adapter running. */
+/* Stops an adapter that a previous driver may have left running. */
 static int ang_pci_quiesce(struct ang_pci *pci)
 {
 	u32 status;
@@ -211,7 +217,7 @@ static int ang_pci_quiesce(struct ang_pci *pci)
 	return PCI_POSSIBLE_ERROR(status) ? -ENODEV : ret;
 }
 
-/* Can a page be shared with the adapter?  What needs copies cannot. */
+/* Can the adapter access any page without bounce buffers? */
 static int dma_probe(struct device *dev)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -242,11 +248,11 @@ static int dma_init(struct ang_pci *pci)
 
 	ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
 	if (ret)
-		return dev_err_probe(dev, ret, "no 64-bit DMA\n");
+		return dev_err_probe(dev, ret, "64-bit DMA is not available\n");
 	dma_set_max_seg_size(dev, UINT_MAX);
 	ret = dma_probe(dev);
 	if (ret == -EREMOTEIO)
-		dev_err(dev, "memory cannot be shared without copies (swiotlb=force?)\n");
+		dev_err(dev, "DMA needs bounce buffers, which the driver cannot use (swiotlb=force?)\n");
 	return ret;
 }
 
@@ -257,7 +263,7 @@ static int bar_init(struct ang_pci *pci)
 	int ret;
 
 	if (pages < 2 || !(pci_resource_flags(pdev, BAR_REGS) & IORESOURCE_MEM))
-		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is not memory, or too small\n");
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is not a memory BAR, or is too small\n");
 	ret = pci_request_selected_regions(pdev, BIT(BAR_REGS), KBUILD_MODNAME);
 	if (ret)
 		return ret;
@@ -328,7 +334,7 @@ static int ang_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		goto err_free;
-	pci_clear_master(pdev); /* a previous driver may have set it */
+	pci_clear_master(pdev); /* a previous driver may have set the bit */
 	ret = bar_init(pci);
 	if (ret)
 		goto err_disable;
@@ -378,9 +384,9 @@ static pci_ers_result_t ang_pci_error_detected(struct pci_dev *pdev,
 {
 	struct ang_pci *pci = pci_get_drvdata(pdev);
 
-	/* Commands under way get no answer any more: end them. */
+	/* End commands in flight, which will get no answer. */
 	if (state != pci_channel_io_normal)
-		ang_dev_break(pci->adev, "an error on the bus");
+		ang_dev_break(pci->adev, "PCI error");
 	if (state == pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_DISCONNECT;
 	pause_dev(pci);
@@ -396,7 +402,7 @@ static pci_ers_result_t ang_pci_slot_reset(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 	if (!ang_pci_quiesce(pci))
 		return PCI_ERS_RESULT_RECOVERED;
-	ang_dev_break(pci->adev, "not there after the reset, or it does not stop");
+	ang_dev_break(pci->adev, "the adapter does not respond after a reset, or does not stop");
 	return PCI_ERS_RESULT_DISCONNECT;
 }
 

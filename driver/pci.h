@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Angara adapter on PCI Express: what pci.c and pci_irq.c share. */
+/* Angara adapter on PCI Express: declarations shared by pci.c and pci_irq.c. */
 #ifndef ANG_PCI_H
 #define ANG_PCI_H
 
@@ -19,14 +19,14 @@ struct ang_pci_vector {
 
 /**
  * struct ang_pci - an adapter on PCI Express
- * @pdev: PCI device; constant, as all down to @intx
+ * @pdev: PCI device; constant, as all members down to @intx
  * @adev: adapter
  * @bar: BAR 0
- * @bar_addr: its address on the bus
- * @ctxs: contexts that the adapter has and BAR 0 has room for
+ * @bar_addr: physical address of BAR 0
+ * @ctxs: contexts that the adapter has, at most as many as BAR 0 has room for
  * @num_vectors: vectors in use; 1 without MSI-X
- * @vector: these
- * @intx: there is one interrupt line instead of vectors
+ * @vector: the vectors in use
+ * @intx: the adapter uses an interrupt line instead of MSI-X vectors
  * @health: checks periodically that the adapter is present
  */
 struct ang_pci {

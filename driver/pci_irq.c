@@ -3,10 +3,10 @@
  * Interrupts of an adapter on PCI Express.
  *
  * With MSI-X there is one vector for the admin queues and one per context, in
- * the adapter's own order.  A machine may have fewer, and may report that only
- * when a vector is requested: then as many contexts fewer can be created, since
- * the adapter cannot let two share a vector.  Without MSI-X all share the
- * interrupt line, and a register names the source.
+ * the order of ANGARA_VEC_*.  A machine may have fewer vectors, and may report
+ * that only when a vector is requested: then fewer contexts can be created,
+ * since contexts cannot share a vector.  Without MSI-X all sources share the
+ * interrupt line, and a register tells which sources have raised it.
  */
 #include <linux/interrupt.h>
 #include <linux/slab.h>
@@ -16,7 +16,7 @@
 
 static bool use_intx;
 module_param_named(intx, use_intx, bool, 0444);
-MODULE_PARM_DESC(intx, "use the interrupt line even where there is MSI-X (default: no)");
+MODULE_PARM_DESC(intx, "use the interrupt line even if the adapter has MSI-X (default: no)");
 
 static irqreturn_t vector_handler(int irq, void *arg)
 {
@@ -26,7 +26,7 @@ static irqreturn_t vector_handler(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* Reading the register deasserts the line. */
+/* Handles INTx.  Reading ANGARA_REG_ISR deasserts the line. */
 static irqreturn_t line_handler(int irq, void *arg)
 {
 	struct ang_pci_vector *vector = arg;
@@ -34,7 +34,7 @@ static irqreturn_t line_handler(int irq, void *arg)
 	u32 isr = readl(pci->bar + ANGARA_REG_ISR);
 	u32 ctx;
 
-	/* All ones: the adapter is not there. */
+	/* The adapter is gone if all bits are ones. */
 	if (!isr || PCI_POSSIBLE_ERROR(isr))
 		return IRQ_NONE;
 	if (isr & ANGARA_ISR_ADMIN)
@@ -45,7 +45,7 @@ static irqreturn_t line_handler(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* Vectors of contexts are spread over processors, near ones first. */
+/* Spreads vectors of contexts over processors, near the adapter first. */
 static void vector_spread(struct ang_pci *pci, u32 num)
 {
 	unsigned int cpu;
@@ -87,7 +87,7 @@ static int vector_request(struct ang_pci *pci, u32 num)
 	return ret;
 }
 
-/* If the last vectors cannot be allocated, use fewer. */
+/* Requests the vectors; if the machine has no more, uses fewer. */
 static int vectors_request(struct ang_pci *pci)
 {
 	u32 num;
@@ -110,7 +110,7 @@ err_free:
 	return ret;
 }
 
-/* Return: how many vectors there are, or -errno. */
+/* Return: number of vectors, or -errno. */
 static int vectors_alloc(struct ang_pci *pci)
 {
 	int ret = -ENODEV;
@@ -127,7 +127,7 @@ static int vectors_alloc(struct ang_pci *pci)
 
 /**
  * ang_pci_irqs_init() - allocate interrupts and enable them
- * @pci: adapter; the number of its contexts is reduced to that of vectors
+ * @pci: adapter; its contexts are limited to the number of vectors
  *
  * Return: 0 or -errno.
  * Context: process; may sleep.
@@ -139,7 +139,7 @@ int ang_pci_irqs_init(struct ang_pci *pci)
 	ret = vectors_alloc(pci);
 	if (ret < 0)
 		return dev_err_probe(&pci->pdev->dev, ret,
-				     "neither MSI-X nor an interrupt line\n");
+				     "neither MSI-X nor an interrupt line is available\n");
 	pci->num_vectors = ret;
 	pci->vector = kcalloc(pci->num_vectors, sizeof(*pci->vector), GFP_KERNEL);
 	if (!pci->vector) {
@@ -150,7 +150,7 @@ int ang_pci_irqs_init(struct ang_pci *pci)
 	if (ret)
 		goto err_free;
 	if (!pci->intx && pci->num_vectors < ANGARA_VEC_CTX(pci->ctxs)) {
-		dev_info(&pci->pdev->dev, "%u interrupt vectors: %u contexts instead of %u\n",
+		dev_info(&pci->pdev->dev, "only %u interrupt vectors: %u contexts can be created instead of %u\n",
 			 pci->num_vectors,
 			 pci->num_vectors - ANGARA_VEC_CTX(0), pci->ctxs);
 		pci->ctxs = pci->num_vectors - ANGARA_VEC_CTX(0);
@@ -165,7 +165,7 @@ err_vectors:
 }
 
 /**
- * ang_pci_irqs_free() - give interrupts back
+ * ang_pci_irqs_free() - free interrupts
  * @pci: adapter; no interrupt arrives after the return
  *
  * Context: process; may sleep.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory that a context or domain and the device share, and the mapping of a
- * context's to the process.
+ * context's memory into the process.
  *
  * All pages of a context are in one array, and their DMA addresses in one list,
- * kind after kind; the list of a kind is a part of that list.  Mapped pages are
- * reference counted: they outlive the context, and the device.
+ * ordered by kind (ANG_MEM_*); the list of a kind is a part of that list.  A
+ * mapping holds references to its pages: they outlive the context, and the
+ * device.
  *
- * A mapped doorbell page belongs to the device and is inserted at the first access.  When the
- * device is stopped, the mapping is removed and the next access gets a page of memory, the
- * context's sink.  So a doorbell that is rung late has no effect, and the process gets no signal.
- * The process learns that the device was stopped from its next system call.
+ * A doorbell page belongs to the device; the page fault of the first access
+ * inserts it into the mapping.  When the device is stopped, the page is removed
+ * from the mapping, and the next access gets a page of memory, the context's
+ * sink.  So a write to the doorbell then has no effect, and the process gets no
+ * signal.  Its next system call reports that the device was stopped.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -50,12 +52,12 @@ static int pages_alloc(struct ang_mem *mem)
 
 /**
  * ang_dma_map_pages() - map pages for the device as one scatter list
- * @adev: device, entered
- * @sgt: out: the list; undone by dma_unmap and sg_free_table()
+ * @adev: device, after ang_dev_enter()
+ * @sgt: out: the list; undo with ang_bus_ops.dma_unmap and sg_free_table()
  * @pages: the pages
- * @count: how many
+ * @count: number of pages
  *
- * Return: 0; -ENOMEM; -EREMOTEIO the device would need copies.
+ * Return: 0; -ENOMEM; -EREMOTEIO the device would need bounce buffers.
  * Context: process; may sleep.
  */
 int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
@@ -90,8 +92,8 @@ static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
 }
 
 /**
- * ang_mem_alloc() - make memory that is shared with the device
- * @adev: device, entered
+ * ang_mem_alloc() - allocate memory that is shared with the device
+ * @adev: device, after ang_dev_enter()
  * @mem: all zero
  * @sizes: bytes of each kind
  *
@@ -133,8 +135,9 @@ err_pages:
 
 /**
  * ang_mem_unmap() - unmap shared memory from the device
- * @adev: device, entered, that does not use it any more, or is stuck
- * @mem: memory; a stuck device keeps it, so that ang_mem_free() frees nothing
+ * @adev: device after ang_dev_enter(); it no longer uses @mem, or is stuck
+ * @mem: memory; if the device is stuck, the pages keep a reference, so
+ *	ang_mem_free() does not return them to the system
  */
 void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem)
 {
@@ -164,12 +167,12 @@ void ang_mem_free(struct ang_mem *mem)
 }
 
 /**
- * ang_mem_at() - kernel address
+ * ang_mem_at() - get the kernel address of a byte of shared memory
  * @mem: memory
  * @kind: ANG_MEM_*
- * @offset: within that kind
+ * @offset: offset in the memory of that kind
  *
- * Return: the address; it is good up to the end of the page.
+ * Return: the address, valid up to the end of the page.
  */
 void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset)
 {
@@ -179,7 +182,7 @@ void *ang_mem_at(const struct ang_mem *mem, u32 kind, size_t offset)
 }
 
 /**
- * ang_mem_list() - DMA address of the list of pages of a kind
+ * ang_mem_list() - get the DMA address of the list of pages of a kind
  * @mem: memory
  * @kind: ANG_MEM_*
  */
@@ -189,7 +192,7 @@ u64 ang_mem_list(const struct ang_mem *mem, u32 kind)
 }
 
 /**
- * ang_mmap_offset() - where a kind of memory is mapped
+ * ang_mmap_offset() - get the mmap offset of a kind of memory
  * @kind: ANG_MEM_*
  */
 u64 ang_mmap_offset(u32 kind)
@@ -217,7 +220,10 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	unsigned long pfn;
 	vm_fault_t ret;
 
-	/* files_make_stale() removes mappings that were inserted before it. */
+	/*
+	 * files_make_stale() takes the same lock, then removes pages that were
+	 * inserted before.
+	 */
 	down_read(&adev->map_lock);
 	if (uctx->h.stale) {
 		pfn = page_to_pfn(uctx->sink);
@@ -248,8 +254,8 @@ static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
  * ang_doorbells_unmap() - remove all mappings of doorbells
  * @adev: device whose files are stale
  *
- * Contexts whose device was opened by one inode have their mappings in one list,
- * where one pass finds all of them.
+ * All contexts whose device was opened through the same inode share one address
+ * space (f_mapping), so one call for it removes all their mappings.
  */
 void ang_doorbells_unmap(struct ang_dev *adev)
 {
@@ -273,14 +279,13 @@ void ang_doorbells_unmap(struct ang_dev *adev)
 /**
  * ang_mmap() - map queue, control page, counters, receive buffer or doorbell
  * @filp: file of a context
- * @vma: exactly one kind of memory, shared
+ * @vma: shared mapping of exactly one kind of memory
  *
  * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the
  * domain's file was opened; -EINVAL not exactly one kind of memory, or private;
- * -EACCES it is read only.
- * Context: process, mmap_lock held for writing, under which no lock of the
- * driver is taken.  A device that goes away meanwhile does no harm: the pages
- * stay.
+ * -EACCES this kind is read only.
+ * Context: process, with mmap_lock held for writing: this takes no lock of the
+ * driver.  The pages stay even if the device is removed meanwhile.
  */
 int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 {
@@ -297,7 +302,7 @@ int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||
 	    vma->vm_pgoff % (ANG_MMAP_STRIDE / PAGE_SIZE) ||
 	    vma_pages(vma) != uctx->mem.num[kind] ||
-	    !(vma->vm_flags & VM_MAYSHARE)) /* VM_SHARED is not set read-only */
+	    !(vma->vm_flags & VM_MAYSHARE)) /* set if read-only, too */
 		return -EINVAL;
 	if (!mmap_kinds[kind].writable) {
 		if (vma->vm_flags & VM_WRITE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The set of all adapters; callers that keep an adapter from going away. */
+/* The set of all adapters; functions that keep an adapter registered. */
 #include "ang_dev.h"
 
 /* All devices, by ang_dev.id, from ang_dev_alloc() to ang_dev_put(). */
@@ -7,9 +7,9 @@ static DEFINE_XARRAY_ALLOC(ang_devs);
 
 /**
  * ang_dev_add() - give an adapter a number
- * @adev: device; out: its number
+ * @adev: device; out: @id
  *
- * Return: 0; -EBUSY all are in use; -ENOMEM.
+ * Return: 0; -EBUSY all numbers are in use; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_add(struct ang_dev *adev)
@@ -28,11 +28,11 @@ void ang_dev_del(struct ang_dev *adev)
 }
 
 /**
- * ang_dev_enter() - keep a device from going away
+ * ang_dev_enter() - keep a device registered and up until ang_dev_exit()
  * @adev: device, referenced
  *
- * Return: 0, undo with ang_dev_exit(); -ENODEV it is gone; -EBUSY it is down;
- * -EIO it did not come up; -EINTR the caller is killed.
+ * Return: 0; -ENODEV the device is gone; -EBUSY it is stopped; -EIO it failed
+ * to restart; -EINTR the caller is killed.
  * Context: process; may sleep.
  */
 int ang_dev_enter(struct ang_dev *adev)
@@ -61,7 +61,7 @@ void ang_dev_exit(struct ang_dev *adev)
 
 /**
  * ang_dev_next() - walk over all devices
- * @id: in: lowest number to look at; out: number of the device found
+ * @id: in: lowest number to return; out: number of the device found
  *
  * Return: the device, undo with ang_dev_release(), or NULL.
  * Context: process.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reset of an adapter: when it is started or stopped, and when it is broken. */
+/* Reset of an adapter when it is started, stopped or broken. */
 #include <linux/delay.h>
 
 #include "ang_file.h"
 
-/* Stopping and starting get less time: their callers cannot be killed. */
+/*
+ * Timeout of a wait for a device to stop or start; short, since the waiting
+ * thread cannot be killed.
+ */
 #define READY_TIMEOUT	(10UL * HZ)
 
 /**
@@ -12,10 +15,10 @@
  * @adev: device
  * @want: ANGARA_STATUS_READY or 0
  *
- * A device that does not answer has no magic number: the bus returns all ones,
- * or zeros.
+ * If the device does not answer, the bus returns all ones or zeros instead of
+ * the magic number.
  *
- * Return: 0; -ENODEV it does not answer; -EIO the time is over.
+ * Return: 0; -ENODEV the device does not answer; -EIO timeout.
  * Context: process; may sleep.
  */
 int ang_dev_wait_ready(struct ang_dev *adev, u32 want)
@@ -40,9 +43,9 @@ int ang_dev_wait_ready(struct ang_dev *adev, u32 want)
  * ang_dev_reset() - reset a device and cut it off from memory
  * @adev: device
  *
- * If neither is certain, the device is marked as stuck.  No memory that the
- * device knows is freed before.  Silence proves nothing: a device that answers
- * no register may still write to memory.
+ * A device that does not answer may still write to memory.  If the device
+ * neither confirms the reset nor can be cut off, it is marked as stuck.  Callers
+ * free memory that the device may use only after this call.
  * Context: process; may sleep.
  */
 void ang_dev_reset(struct ang_dev *adev)
@@ -56,19 +59,19 @@ void ang_dev_reset(struct ang_dev *adev)
 	if (!stop || !cut || adev->stuck)
 		return;
 	WRITE_ONCE(adev->stuck, true);
-	dev_err(&adev->dev, "the adapter does not respond to reset: its memory is not freed\n");
+	dev_err(&adev->dev, "the adapter does not respond to reset: memory that it may use is not freed\n");
 }
 
 /**
- * ang_dev_break() - stop using a device that breaks the rules
- * @adev: device, registered: entered, or the caller is the one to unregister it
- * @why: for the log
+ * ang_dev_break() - stop using a faulty device
+ * @adev: registered device; the caller has entered it, or will unregister it
+ * @why: reason, for the log
  *
- * When it returns, the device is reset and cut off from memory, or is stuck.
- * This holds for each of several concurrent callers, too.  Waiters for
- * commands, in poll(2) and on eventfds wake.  A transport does not enter the
- * device for it: a thread that waits to stop the device might wait for the
- * broken command.
+ * When this returns, the device is reset and cut off from memory, or is stuck;
+ * several threads may call this at the same time.  Threads that wait for
+ * commands, in poll(2) or on eventfds wake.  A transport calls this without
+ * ang_dev_enter(), which might wait for a thread that stops the device and
+ * waits for the command that failed.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)

@@ -4,7 +4,7 @@
 
 #include "ang_row.h"
 
-/* May the caller program a row that is, or is to be, of partition @pkey? */
+/* May the caller program a row whose present or new partition is @pkey? */
 static bool may_program(const struct ang_cred *cred,
 			const struct ang_tree_entry *entry, u32 pkey)
 {
@@ -20,14 +20,14 @@ static bool may_clear_job(const struct ang_cred *cred,
 }
 
 /**
- * ang_row_router() - which router's row does a command name?
+ * ang_row_router() - get the router that a command names
  * @topo: fabric
- * @node: node that has the command
- * @flags: its flags; only ANGARA_TREE_ROUTER is used
- * @router: its router; out: the same, or @node if it names none
+ * @node: node whose device got the command
+ * @flags: flags of the command; only ANGARA_TREE_ROUTER is used
+ * @router: in: field of the command; out: the router, @node without the flag
  *
  * Return: 0; -EOPNOTSUPP a router without the flag; -EINVAL there is no such
- * router; -EPERM another node keeps it.
+ * router; -EPERM another node keeps the router.
  */
 int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router)
 {
@@ -46,7 +46,7 @@ int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router
  * ang_row_may_set() - may a row be programmed?
  * @rows: table
  * @topo: fabric
- * @router: router that has the table: the node, or a switch that it keeps
+ * @router: router of the table: the node, or a switch that the node keeps
  * @cred: rights of the caller
  * @row: the row; not checked yet
  *
@@ -72,9 +72,9 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
  * ang_row_set() - record a row that was programmed
  * @rows: table
  * @row: the row
- * @job: key of the job that may use the tree, 0 for any of the partition
+ * @job: key of the job that may use the tree, 0 for any job of the partition
  *
- * Return: the serial of its programming.
+ * Return: the new ang_tree_entry.serial of the row.
  */
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
 		u64 job)
@@ -163,7 +163,7 @@ int ang_row_may_clear(const struct ang_row_table *rows, const struct ang_cred *c
 	return may_clear_job(cred, entry, job) ? 0 : -EPERM;
 }
 
-/** ang_row_is() - is the row still that programmed with @serial? */
+/** ang_row_is() - is the row set, and was it last programmed as @serial? */
 bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial)
 {
 	return rows->entry[tree].set && rows->entry[tree].serial == serial;
@@ -176,7 +176,7 @@ bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial)
  * @tree: TreeId, in range
  * @row: out: the row, if it is set
  *
- * Return: 0; -EPERM it belongs to another partition.
+ * Return: 0; -EPERM the row belongs to another partition.
  */
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row)
@@ -207,14 +207,37 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 }
 
 /**
- * ang_join_check() - may a context send this command?
- * @rows: table; its lock need not be held
+ * ang_row_learn() - record a row that was set by in-band management
+ * @rows: table, in which the row is not set
+ * @topo: fabric
+ * @router: router of the table
+ * @tree: TreeId, in range
+ * @cpl: the adapter's answer to ANGARA_ADM_TREE_GET, status OK
+ *
+ * Contexts of any job may join such a row.
+ * Return: 0; -ENOENT the answer has no valid row of that tree.
+ */
+int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 router,
+		  u32 tree, const struct angara_adm_cpl *cpl)
+{
+	struct angara_tree_row row;
+
+	ang_tree_row_in(&row, &cpl->row);
+	if (row.tree != tree || !row.pkey || ang_tree_row_check(topo, router, &row))
+		return -ENOENT;
+	ang_row_set(rows, &row, 0);
+	return 0;
+}
+
+/**
+ * ang_join_check() - check a JOIN or LEAVE command of a context
+ * @rows: table; the caller need not hold its lock
  * @cmd: argument of ANGARA_IOCTL_JOIN or ANGARA_IOCTL_LEAVE
  * @opcode: ANGARA_ADM_JOIN or ANGARA_ADM_LEAVE
- * @place: out: place for the admin command
+ * @place: out: angara_adm_cmd.place for the admin command
  *
- * Return: 0 or an error listed at struct angara_join; only the device knows
- * whether the row has such a place.
+ * Return: 0 or an error listed at struct angara_join.  Whether the row has such
+ * a place is checked by the device only.
  */
 int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
 		   u8 opcode, u8 *place)

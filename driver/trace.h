@@ -2,9 +2,9 @@
 /*
  * Angara adapter: tracepoints, under events/angara in tracefs.
  *
- * angara_packet shows the records of the device model where it runs in the
- * kernel.  Its caller, the loopback, gives the model a trace operation only
- * while the tracepoint is enabled.
+ * angara_packet shows trace records of the device model in angara_loop.ko,
+ * which gives the model a trace operation only while this tracepoint is
+ * enabled.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM angara
@@ -19,13 +19,13 @@
 #include "mr_mem.h"
 
 /*
- * Further events than ANGARA_AEV_*: those that the driver detects and the
- * device does not report.
+ * Events in addition to ANGARA_AEV_*.  The driver generates them; the device
+ * does not report them.
  */
 #define ANG_TRACE_JOIN		128
 #define ANG_TRACE_LEAVE		129
 
-/* Names are in the format files, too, so that trace-cmd can show them. */
+/* The format files in tracefs contain these names, for trace-cmd. */
 #define show_packet_event(event)			\
 	__print_symbolic(event,				\
 	{ ANG_TR_INJECT,	"inject" },		\
@@ -53,7 +53,8 @@
 	{ ANG_PKT_READY,	"ready" },		\
 	{ ANG_PKT_RNR,		"rnr" },		\
 	{ ANG_PKT_READY_ACK,	"ready_ack" },		\
-	{ ANG_PKT_OPEN,		"open" })
+	{ ANG_PKT_OPEN,		"open" },		\
+	{ ANG_PKT_MGMT,		"mgmt" })
 
 #define show_tree_event(event)				\
 	__print_symbolic(event,				\
@@ -101,7 +102,7 @@ TRACE_EVENT(angara_completion,
 		  __entry->dev, __entry->node, __entry->ctx, __entry->evseq)
 );
 
-/* value: node at fault of "down", context of "join" and "leave". */
+/* value: the node at fault for "down", the context for "join" and "leave". */
 TRACE_EVENT(angara_tree,
 	TP_PROTO(const struct ang_dev *adev, u32 event, u32 tree, u32 value),
 	TP_ARGS(adev, event, tree, value),
@@ -125,7 +126,7 @@ TRACE_EVENT(angara_tree,
 		  __entry->value)
 );
 
-/* slot: the part of the key that is no secret; lists: of the device's pages. */
+/* slot: low bits of the key, not secret; lists: lists of the device's pages. */
 TRACE_EVENT(angara_mr,
 	TP_PROTO(const struct ang_dev *adev, u32 slot, u64 length,
 		 const struct ang_mr_mem *mem),
@@ -151,7 +152,10 @@ TRACE_EVENT(angara_mr,
 		  __entry->page_shift, __entry->lists)
 );
 
-/* node: or a switch; port: that the packet leaves by, -1: it does not leave. */
+/*
+ * node: node or switch; port: port by which the packet leaves, -1 if it does
+ * not leave the router.
+ */
 TRACE_EVENT(angara_packet,
 	TP_PROTO(u64 fabric_id, const struct ang_trace *rec),
 	TP_ARGS(fabric_id, rec),

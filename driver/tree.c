@@ -2,17 +2,20 @@
 /*
  * Rows of the collective routing table.
  *
- * All rows of a node, and of the switches that it keeps, are programmed through
- * this driver, so it remembers them: a check of a whole tree need not ask every
- * adapter.  Only the device knows whether a tree is up, and which contexts have joined. row.c
- * checks rights, and routers that callers name.
+ * The driver programs all rows of a node, and of the switches that the node
+ * keeps, and stores these rows: a check of a whole tree need not query every
+ * adapter.  Only the device knows whether a tree is up, and which contexts have
+ * joined.  row.c checks the rights of callers, and the routers that they name.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "ang_dev.h"
 
-/* Delegations of the node's trees apply to its switches, too. */
+/*
+ * Allocates the record of a switch; the delegations of the node apply to the
+ * switch, too.
+ */
 static struct ang_router *switch_new(struct ang_dev *adev, u32 router)
 {
 	struct ang_router *r = kvzalloc(sizeof(*r), GFP_KERNEL);
@@ -32,7 +35,7 @@ static struct ang_router *switch_new(struct ang_dev *adev, u32 router)
 	return r;
 }
 
-/* Return: rows of a router; NULL: of a switch that never had any. */
+/* Return: record of a router; NULL: a switch that never had a row. */
 static struct ang_router *router_find(struct ang_dev *adev, u32 router)
 {
 	lockdep_assert_held(&adev->tree_lock);
@@ -41,7 +44,7 @@ static struct ang_router *router_find(struct ang_dev *adev, u32 router)
 				      xa_load(&adev->switches, router);
 }
 
-/* As router_find(), but allocates missing ones.  Return: NULL without memory. */
+/* As router_find(), but creates a missing record.  Return: NULL: no memory. */
 static struct ang_router *router_get(struct ang_dev *adev, u32 router)
 {
 	struct ang_router *r = router_find(adev, router);
@@ -49,14 +52,14 @@ static struct ang_router *router_get(struct ang_dev *adev, u32 router)
 	return r ? r : switch_new(adev, router);
 }
 
-/* The device's last answer about a row is out of date. */
+/* Marks the device's last answer about a row as out of date. */
 static void row_forget(struct ang_dev *adev, struct ang_router *r, u32 tree)
 {
 	lockdep_assert_held(&adev->tree_lock);
 
 	r->seen[tree].known = false;
 	ang_dev_counters_forget(adev, r->router, ANGARA_CNT_TREE, tree);
-	/* The device reports changes of its own rows by events. */
+	/* Changes of the node's own rows cause events of the device. */
 	if (r != &adev->own)
 		ang_nl_changed();
 }
@@ -77,7 +80,10 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 	cmd.set.router = cpu_to_le32(r->router);
 	cmd.set.job = cpu_to_le64(job);
 	ret = ang_adm_exec(adev, &cmd, &cpl);
-	/* The device may still set it: it counts as set until it is cleared. */
+	/*
+	 * After -EINTR the device may still set the row: treat the row as set
+	 * until it is cleared.
+	 */
 	if (!ret || ret == -EINTR) {
 		*serial = ang_row_set(&r->rows, row, job);
 		row_forget(adev, r, row->tree);
@@ -87,13 +93,13 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 
 /**
  * ang_dev_tree_set() - program a row
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @row: the row; not checked yet
- * @job: key of the job that may use the tree, 0 for any of the partition
- * @serial: out, or NULL: for ang_dev_tree_disown(); not 0 also if the caller is
- *	killed before it is known whether the row is set
+ * @job: key of the job that may use the tree, 0 for any job of the partition
+ * @serial: out, or NULL: number for ang_dev_tree_disown(); also set if the
+ *	caller is killed before the device has answered
  *
  * Return: 0 or an error listed at struct angara_tree_set.
  * Context: process; may sleep.
@@ -131,7 +137,7 @@ static void row_ask(struct ang_dev *adev, struct ang_router *r, u32 tree)
 	seen->downs = atomic_read(&adev->downs); /* before the device checks the row */
 	seen->ret = ang_adm_exec(adev, &cmd, &seen->cpl);
 	seen->read_at = jiffies;
-	/* -EINTR says nothing about the state of the row. */
+	/* Without an answer, the state of the row is unknown. */
 	seen->known = !ang_adm_undecided(seen->ret);
 }
 
@@ -141,7 +147,10 @@ static bool row_is_kept(const struct ang_dev *adev, const struct ang_row_seen *s
 	       ang_is_kept(adev, seen->read_at);
 }
 
-/* A switch without rows: the delegation of the node's tree applies. */
+/*
+ * Reads a row of a switch whose rows were never programmed: the delegation of
+ * the node's tree applies.
+ */
 static int row_get_none(struct ang_dev *adev, const struct ang_cred *cred,
 			struct angara_tree_get *get)
 {
@@ -164,7 +173,7 @@ static int row_get_none(struct ang_dev *adev, const struct ang_cred *cred,
 	return 0;
 }
 
-/* @fresh: ask the device, do not use a cached answer. */
+/* Reads a row.  @fresh: query the device, do not use a cached answer. */
 static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 		   struct angara_tree_get *get, bool fresh)
 {
@@ -175,7 +184,7 @@ static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	/* Any user can read rows: do not allocate memory for readers. */
+	/* Any user can read rows, so a read must not allocate a record. */
 	if (!r)
 		return row_get_none(adev, cred, get);
 	ret = ang_row_may_get(&r->rows, cred, tree);
@@ -194,7 +203,7 @@ static int row_get(struct ang_dev *adev, const struct ang_cred *cred,
 
 /**
  * ang_dev_tree_get() - read a row
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller
  * @get: in: row.tree, and router: this node, or a switch that it keeps; out: row,
  *	state, members, down_node, delegated
@@ -216,9 +225,9 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 
 /**
  * ang_dev_tree_look() - read a row, from the cache if it is recent
- * @adev: device, entered
- * @cred: rights of the caller; for an administrator the device is asked
- * @get: as of ang_dev_tree_get(); members may have joined or left since
+ * @adev: device, after ang_dev_enter()
+ * @cred: rights of the caller; for an administrator the device is queried
+ * @get: as for ang_dev_tree_get(); members may have joined or left meanwhile
  *
  * Return: as ang_dev_tree_get().
  * Context: process; may sleep.
@@ -253,7 +262,7 @@ static int row_clear(struct ang_dev *adev, struct ang_router *r, u32 tree)
 
 /**
  * ang_dev_tree_clear() - clear a row
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller
  * @router: this node, or a switch that it keeps
  * @tree: TreeId
@@ -280,11 +289,40 @@ int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 }
 
 /**
+ * ang_dev_tree_learn() - is a row of this node set, also by in-band management?
+ * @adev: device, after ang_dev_enter()
+ * @tree: TreeId, in range
+ *
+ * Return: 0 if it is set; -ENOENT it is not; -EINTR; -EIO
+ * Context: process; may sleep.
+ */
+int ang_dev_tree_learn(struct ang_dev *adev, u32 tree)
+{
+	struct ang_row_seen *seen = &adev->own.seen[tree];
+	int ret = 0;
+
+	if (mutex_lock_killable(&adev->tree_lock))
+		return -EINTR;
+	if (!adev->own.rows.entry[tree].set) {
+		row_ask(adev, &adev->own, tree);
+		ret = seen->ret;
+		if (!ret)
+			ret = ang_row_learn(&adev->own.rows, &adev->graph->topo,
+					    adev->node, tree, &seen->cpl);
+		if (!ret)
+			row_forget(adev, &adev->own, tree);
+	}
+	mutex_unlock(&adev->tree_lock);
+	return ret;
+}
+
+/**
  * ang_dev_tree_disown() - clear a row on behalf of its owner
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @router: router that has the row
  * @tree: TreeId, in range
- * @serial: what ang_dev_tree_set() gave; a row programmed since then stays
+ * @serial: from ang_dev_tree_set(); if the row was programmed again since then,
+ *	the new row stays
  *
  * Return: 0; -ENOENT the row is not set, or was replaced; -EIO
  * Context: process; may sleep.
@@ -331,7 +369,7 @@ void ang_dev_trees_forget(struct ang_dev *adev)
 }
 
 /**
- * ang_dev_trees_free() - free what is known of rows
+ * ang_dev_trees_free() - free the records of rows
  * @adev: device without users
  */
 void ang_dev_trees_free(struct ang_dev *adev)
@@ -346,12 +384,12 @@ void ang_dev_trees_free(struct ang_dev *adev)
 
 /**
  * ang_dev_tree_delegate() - let a partition program the rows of a tree
- * @adev: device, entered
+ * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller
  * @tree: TreeId
  * @pkey: partition, 0 for none
  *
- * Return: 0; -EPERM the caller is no administrator; -EINVAL no such tree.
+ * Return: 0; -EPERM the caller is not an administrator; -EINVAL no such tree.
  * Context: process; may sleep.
  */
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
@@ -374,7 +412,7 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 	return 0;
 }
 
-/* @routers: how many @rows there are */
+/* Copies a device's rows of a tree.  @routers: number of entries of @rows */
 static int rows_copy(struct ang_dev *adev, const struct ang_cred *cred, u32 tree,
 		     struct angara_tree_row *rows, u32 routers)
 {
@@ -393,8 +431,8 @@ static int rows_copy(struct ang_dev *adev, const struct ang_cred *cred, u32 tree
 }
 
 /*
- * Gather the rows of a tree from all devices of a fabric.  One that is not
- * on this machine, or goes away meanwhile, has no row.
+ * Gather the rows of a tree from all devices of a fabric.  A device that is not
+ * on this machine, or is removed meanwhile, counts as having no row.
  */
 static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
 		       u32 tree, struct angara_tree_row *rows)
@@ -421,7 +459,7 @@ static int rows_gather(const struct ang_dev *of, const struct ang_cred *cred,
  * @check: in: tree; out: rule, node, nodes
  *
  * Return: 0, also for a tree that breaks a rule; -EINVAL no such tree; -EPERM
- * a row is of another's partition; -ENOMEM.
+ * a row is of a partition that is not the caller's; -ENOMEM.
  * Context: process; may sleep.
  */
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,

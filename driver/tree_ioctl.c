@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Trees, as an open file sees them: rows that it owns, and membership. */
+/* Ioctls on trees: set, read and clear rows, own rows, join and leave trees. */
 #include <linux/slab.h>
 
 #include "ang_file.h"
 #include "trace.h"
 
 /**
- * struct ang_owned - a row that goes with a file
+ * struct ang_owned - a row to clear when a file is closed
  * @entry: in ang_file.owned
  * @router: router that has the row
  * @tree: TreeId
- * @serial: of its programming
+ * @serial: ang_tree_entry.serial of the row
  */
 struct ang_owned {
 	struct list_head entry;
@@ -19,7 +19,7 @@ struct ang_owned {
 	u64 serial;
 };
 
-/* Return: the record of a row, NULL if the file does not own it. */
+/* Return: the record of a row, NULL if the file does not own the row. */
 static struct ang_owned *owned_find(const struct ang_file *file, u32 router,
 				    u32 tree)
 {
@@ -39,7 +39,7 @@ static void owned_free(struct ang_owned *owned)
 	kfree(owned);
 }
 
-/* Adds @owned, and returns the earlier record of the row. */
+/* Adds @owned, and frees the earlier record of the same row. */
 static void owned_add(struct ang_file *file, struct ang_owned *owned)
 {
 	struct ang_owned *old = owned_find(file, owned->router, owned->tree);
@@ -50,8 +50,8 @@ static void owned_add(struct ang_file *file, struct ang_owned *owned)
 }
 
 /**
- * ang_file_owned_free() - forget which rows went with a file
- * @file: file that is freed
+ * ang_file_owned_free() - free the records of rows that a file owns
+ * @file: file that is being freed
  */
 void ang_file_owned_free(struct ang_file *file)
 {
@@ -118,7 +118,7 @@ int ang_ioctl_tree_set(struct ang_ucmd *ucmd, void *arg)
 }
 
 /**
- * ang_file_disown_trees() - clear the rows that go with a file
+ * ang_file_disown_trees() - clear the rows that a file owns
  * @file: file that is being closed; its device is entered
  */
 void ang_file_disown_trees(struct ang_file *file)
@@ -151,7 +151,10 @@ int ang_ioctl_tree_get(struct ang_ucmd *ucmd, void *arg)
 	return ret;
 }
 
-/* Closing the file clears the row, too, so no other right is needed. */
+/*
+ * Clears an owned row. The caller needs no further right, since closing the
+ * file would clear the row, too.
+ */
 static int clear_owned(struct ang_file *file, u32 router, u32 tree)
 {
 	struct ang_owned *owned;
@@ -215,7 +218,7 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 	return ang_dev_tree_check(ucmd->h->adev, &cred, cmd);
 }
 
-/* Return: 1, 0, or -EINTR. */
+/* Return: 1 if the row is set, else 0; -EINTR. */
 static int row_is_set(struct ang_dev *adev, u32 tree)
 {
 	int set;
@@ -225,6 +228,19 @@ static int row_is_set(struct ang_dev *adev, u32 tree)
 	set = adev->own.rows.entry[tree].set;
 	mutex_unlock(&adev->tree_lock);
 	return set;
+}
+
+/* Is a row set?  Before JOIN, also find a row set by in-band management. */
+static int row_known(struct ang_dev *adev, u32 tree, u8 opcode)
+{
+	int set;
+
+	if (opcode == ANGARA_ADM_JOIN)
+		return ang_dev_tree_learn(adev, tree);
+	set = row_is_set(adev, tree);
+	if (set < 0)
+		return set;
+	return set ? 0 : -ENOENT;
 }
 
 static int tree_membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
@@ -239,9 +255,9 @@ static int tree_membership(struct ang_ucmd *ucmd, const struct angara_join *cmd,
 	ret = ang_join_check(&adev->own.rows, cmd, opcode, &adm.place);
 	if (ret)
 		return ret;
-	ret = row_is_set(adev, cmd->tree);
-	if (ret <= 0)
-		return ret ? ret : -ENOENT;
+	ret = row_known(adev, cmd->tree, opcode);
+	if (ret)
+		return ret;
 	adm.ctx = cpu_to_le16((u16)uctx->num);
 	adm.tree = (u8)cmd->tree;
 	ret = ang_adm_exec(adev, &adm, &cpl);
@@ -264,7 +280,7 @@ int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
 	struct angara_join *cmd = arg;
 	int ret = tree_membership(ucmd, cmd, ANGARA_ADM_LEAVE);
 
-	/* If the row exists, "absent" means the membership. */
+	/* If the row is set, the status ABSENT means the membership. */
 	if (ret == -ENOENT && row_is_set(ucmd->h->adev, cmd->tree) > 0)
 		return -ENOTCONN;
 	return ret;

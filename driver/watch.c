@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watched regions: a process that caches registrations is notified when the memory at their
- * addresses is no longer the pinned pages.
+ * Watched regions: a process that caches registrations is notified when the
+ * addresses of a region no longer map the pinned pages.
  *
- * Pages of a region stay pinned, and the device keeps using them, whatever the process does to its
- * address space: the device never reaches memory of another process.  But if the allocator or a
- * file mapping puts new memory at the same addresses, the process means the new pages.  The notice
- * says so: a bit for each slot of the domain, and a count that is incremented with each bit set, in
- * memory that the process maps.  So a check before each use costs one load.
+ * Pages of a region stay pinned, and the device keeps using them, whatever the
+ * process does to its address space: the device never reaches memory of another
+ * process.  But if the allocator or a file mapping puts new memory at the same
+ * addresses, the process expects operations to use the new pages.  Then the
+ * region is stale.  The process maps the notice: a bit for each slot of the
+ * domain, set if its region is stale, and a count that is incremented whenever
+ * a bit is set.  So a process that checks the count before each use needs only
+ * one load.
  *
  * Events that leave the pages in place are ignored: changes of protection by
  * mprotect(2), fork(2) and NUMA balancing, and pages marked clean.  All other
- * events make a region stale, even if the same pages may be back afterwards: an
- * unnecessary renewal costs only time.
+ * events make a region stale, even if the addresses may map the same pages
+ * again afterwards: registering the region again unnecessarily costs only time.
  *
- * Removing a notifier waits for changes of the address space that are under way.  Threads of the
- * process can prolong this wait by changing other addresses again and again, and it cannot be
- * killed.  MR_DEREG and close(2) do not wait for it: a domain may have been passed on, and a file's
- * last reference may be dropped by a thread of the kernel.  A watch that has ended sends no notice,
- * and a work item of its domain removes it.  Until then it counts as one of ANGARA_MAX_WATCHED.  A
- * caller that registers when these are used up removes an ended watch itself, so no process depends
- * on the worker.
+ * Removing a notifier waits for changes of the address space in progress.
+ * Threads of the process can prolong this wait by changing other addresses
+ * repeatedly, and the wait cannot be killed.  MR_DEREG and close(2) must not
+ * wait for that: another process may have got the domain's file, and a thread
+ * of the kernel may drop the file's last reference.  So they only end a watch:
+ * it sends no more notices, and a work item of its domain removes it.  Until
+ * then the watch counts as one of ANGARA_MAX_WATCHED.  A registration that
+ * would exceed this limit removes an ended watch itself, so no process depends
+ * on the work item.
  *
- * The work item holds a reference to its domain and to nothing else: not to the
- * device, and no lock.  Pinned pages and what they are charged to were given back
- * before.
+ * The work item holds a reference to its domain, but no reference to the device
+ * and no lock.  Pinned pages are unpinned and uncharged before it runs.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -35,7 +39,7 @@
 
 #define STALE_AT	sizeof(struct angara_watch)
 
-/* Pages hold whole words, and no offset overlaps the next kind of mapping. */
+/* No word crosses a page, and the notice ends before the next mmap offset. */
 static_assert(STALE_AT % sizeof(u64) == 0 && ANG_MAX_MRS % BITS_PER_LONG == 0);
 static_assert(ANG_WATCH_BYTES <= ANG_MMAP_STRIDE);
 
@@ -54,13 +58,15 @@ void ang_watch_stop(void)
 }
 
 /**
- * struct ang_watch - notice of a region; constant but for the last three
- * @mni: notifier of its addresses
- * @dom: its domain
- * @seq: what mmu_interval_read_begin() said before the pages were pinned
- * @entry: in ang_domain.ended; under ang_domain.watch_lock, as all that follows
- * @slot: of the region, once it is @shown
- * @shown: the process may know the region
+ * struct ang_watch - watch of a region; constant except @entry, @slot and
+ * @shown
+ * @mni: notifier of the region's addresses
+ * @dom: domain of the region
+ * @seq: result of mmu_interval_read_begin() before the pages were pinned
+ * @entry: entry in ang_domain.ended; under ang_domain.watch_lock, as @slot and
+ *	@shown
+ * @slot: slot of the region, valid while @shown
+ * @shown: the process may know the region's key, so changes have to be reported
  */
 struct ang_watch {
 	struct mmu_interval_notifier mni;
@@ -71,7 +77,9 @@ struct ang_watch {
 	bool shown;
 };
 
-/* The word of the notice at an offset; no word crosses the end of a page. */
+/*
+ * Return: address of a word of the notice; no word crosses the end of a page.
+ */
 static void *notice_at(struct ang_domain *dom, size_t off)
 {
 	return page_address(dom->watch_pages[off / PAGE_SIZE]) + off % PAGE_SIZE;
@@ -89,7 +97,10 @@ static void watch_tell(struct ang_watch *w)
 	lockdep_assert_held(&w->dom->watch_lock);
 
 	set_bit(w->slot % BITS_PER_LONG, stale_word(w->dom, w->slot));
-	/* Pairs with the process's acquire: after the count it sees the bit. */
+	/*
+	 * Pairs with the process's acquire: a process that sees the new count
+	 * also sees the bit.
+	 */
 	smp_store_release(seq, *seq + 1);
 }
 
@@ -105,7 +116,10 @@ static bool event_counts(enum mmu_notifier_event event)
 	}
 }
 
-/* May be called in atomic context, and with locks of the address space held. */
+/*
+ * Marks a region as stale. May be called in atomic context, and with locks of
+ * the address space held.
+ */
 static bool watch_invalidate(struct mmu_interval_notifier *mni,
 			     const struct mmu_notifier_range *range,
 			     unsigned long cur_seq)
@@ -126,7 +140,7 @@ static const struct mmu_interval_notifier_ops watch_ops = {
 	.invalidate = watch_invalidate,
 };
 
-/* Return: a watch that has ended, for the caller to remove, or NULL. */
+/* Return: a watch that has ended, which the caller removes; or NULL. */
 static struct ang_watch *watch_next_ended(struct ang_domain *dom)
 {
 	struct ang_watch *w;
@@ -139,7 +153,7 @@ static struct ang_watch *watch_next_ended(struct ang_domain *dom)
 	return w;
 }
 
-/* Count a watch that was removed, or could not be made. */
+/* Stop counting a watch that was removed, or could not be created. */
 static void watch_count_out(struct ang_domain *dom, bool ended)
 {
 	spin_lock(&dom->watch_lock);
@@ -149,7 +163,10 @@ static void watch_count_out(struct ang_domain *dom, bool ended)
 	wake_up(&dom->watch_wait);
 }
 
-/* Sleeps for as long as the process that is watched changes its address space. */
+/*
+ * Removes a watch; sleeps as long as the watched process changes its address
+ * space.
+ */
 static void watch_remove(struct ang_watch *w)
 {
 	struct ang_domain *dom = w->dom;
@@ -169,7 +186,10 @@ static void watch_work(struct work_struct *work)
 	ang_domain_put(dom);
 }
 
-/* Return: 0, counted in; -ENOSPC all are in use; -EBUSY some are being removed. */
+/*
+ * Counts a new watch. Return: 0; -ENOSPC the domain has ANGARA_MAX_WATCHED
+ * watches; -EBUSY it has, but some of them have ended and can be removed.
+ */
 static int watch_count_in(struct ang_domain *dom)
 {
 	int ret = 0;
@@ -204,10 +224,10 @@ static int watch_reserve(struct ang_domain *dom)
  * ang_watch_new() - watch addresses of the current process
  * @dom: domain
  * @addr: start of a page
- * @num_pages: how many
+ * @num_pages: number of pages to watch
  *
- * Return: to be ended by ang_watch_end(); -ENOSPC the domain has
- * ANGARA_MAX_WATCHED of them; -ENOMEM; -EINTR a signal came.
+ * Return: the watch, undo with ang_watch_end(); -ENOSPC the domain has
+ * ANGARA_MAX_WATCHED watches; -ENOMEM; -EINTR a signal arrived.
  * Context: process; may sleep; no lock held.
  */
 struct ang_watch *ang_watch_new(struct ang_domain *dom, unsigned long addr,
@@ -238,10 +258,10 @@ err_count:
 }
 
 /**
- * ang_watch_begin() - the pages are about to be pinned
- * @w: watch that is not shown
+ * ang_watch_begin() - start to record changes, before the pages are pinned
+ * @w: watch, before ang_watch_show()
  *
- * Waits for changes of the addresses that are under way.
+ * Waits for changes of the addresses that are in progress.
  */
 void ang_watch_begin(struct ang_watch *w)
 {
@@ -250,7 +270,7 @@ void ang_watch_begin(struct ang_watch *w)
 
 /**
  * ang_watch_changed() - have the addresses changed since ang_watch_begin()?
- * @w: watch that is not shown
+ * @w: watch, before ang_watch_show()
  */
 bool ang_watch_changed(struct ang_watch *w)
 {
@@ -263,9 +283,9 @@ bool ang_watch_changed(struct ang_watch *w)
 }
 
 /**
- * ang_watch_show() - the process is about to learn of the region
+ * ang_watch_show() - start to report changes, before the process gets the key
  * @w: watch
- * @slot: of the region
+ * @slot: slot of the region
  */
 void ang_watch_show(struct ang_watch *w, u32 slot)
 {
@@ -279,9 +299,10 @@ void ang_watch_show(struct ang_watch *w, u32 slot)
 }
 
 /**
- * ang_watch_none() - the process is about to learn of a region without a watch
+ * ang_watch_none() - clear the stale bit of a slot, before the process gets the
+ * key of a region without a watch
  * @dom: domain
- * @slot: of the region, in which no watch is shown
+ * @slot: slot of the region; no watch reports changes for this slot
  */
 void ang_watch_none(struct ang_domain *dom, u32 slot)
 {
@@ -292,8 +313,8 @@ void ang_watch_none(struct ang_domain *dom, u32 slot)
  * ang_watch_end() - end a watch
  * @w: watch; freed
  *
- * It sends no notice from now on, so another region can use its slot.
- * Context: process; the domain's file is there.
+ * The watch sends no more notices, so another region can use its slot.
+ * Context: process; the domain's file exists.
  */
 void ang_watch_end(struct ang_watch *w)
 {
@@ -304,14 +325,14 @@ void ang_watch_end(struct ang_watch *w)
 	list_add_tail(&w->entry, &dom->ended);
 	dom->num_ended++;
 	spin_unlock(&dom->watch_lock);
-	/* The work item's reference. */
+	/* Take a reference for the work item. */
 	refcount_inc(&dom->refs);
 	if (!queue_work(watch_wq, &dom->watch_work))
 		ang_domain_put(dom);
 }
 
 /**
- * ang_watch_init() - make a domain's notice
+ * ang_watch_init() - allocate a domain's notice
  * @dom: domain
  *
  * Return: 0 or -ENOMEM.
@@ -336,7 +357,7 @@ int ang_watch_init(struct ang_domain *dom)
 
 /**
  * ang_watch_exit() - free a domain's notice
- * @dom: domain whose watches have ended; some may still be there
+ * @dom: domain whose watches have ended; some may not be removed yet
  */
 void ang_watch_exit(struct ang_domain *dom)
 {
@@ -349,11 +370,11 @@ void ang_watch_exit(struct ang_domain *dom)
 /**
  * ang_watch_mmap() - map the notice of a domain
  * @filp: file of a device
- * @vma: the notice or its beginning, shared
+ * @vma: shared mapping of the notice, or of its first pages
  *
  * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
  * was opened; -ENXIO the file has no domain; -EINVAL more than the notice, not
- * from its beginning, or private; -EACCES it is read only.
+ * from its beginning, or private; -EACCES the notice is read only.
  * Context: as ang_mmap().
  */
 int ang_watch_mmap(struct file *filp, struct vm_area_struct *vma)

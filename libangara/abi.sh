@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The interface of the library as text, and what became of it.
+# The interface of the library as text, and its changes.
 #
 #   abi.sh text HEADERS            declarations and constants of the headers
-#   abi.sh stub TEXT MAP SO        a library with the interface that a text says
+#   abi.sh stub TEXT MAP SO        a library with the interface of a text
 #   abi.sh diff TEXT HEADERS SO
 #
-# HEADERS is the folder with angara/angara.h. `diff` compares a text, that of the
-# last release, with the headers and with the library SO as it was built, and
-# succeeds if programs made for the one run with the other: no function is gone
-# or has changed, no structure has changed but for new members at the end of one
-# that begins with its size, and no constant has another value.
+# HEADERS is the folder with angara/angara.h. `diff` compares a text, that of
+# the last release, with the headers and the library SO, and succeeds if
+# programs that were built for that release run with SO: no function is missing
+# or has changed, no structure has changed except for new members at the end of
+# a structure that begins with its size, and no constant has another value.
 
 set -eu
 
@@ -26,7 +26,7 @@ die()
 	exit 2
 }
 
-# One declaration to a line, as the preprocessor leaves ours.
+# One declaration per line, as the preprocessor prints those of the library.
 declarations()
 {
 	echo '#include <angara/angara.h>' |
@@ -46,7 +46,7 @@ constants()
 		grep -vE '_H$|ANGARA_VERSION' | LC_ALL=C sort
 }
 
-# stub TEXT MAP SO: every function there is, which can be looked at, not called.
+# stub TEXT MAP SO: a library whose functions can be examined, but not called.
 stub()
 {
 	{
@@ -66,17 +66,17 @@ compare()
 
 case ${1:-} in
 text)
-	[ $# = 2 ] || die 'text wants the folder of the headers'
+	[ $# = 2 ] || die 'usage: abi.sh text HEADERS'
 	echo '// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'
 	declarations "$2"
 	constants "$2"
 	;;
 stub)
-	[ $# = 4 ] || die 'stub wants a text, a map and a file to write'
+	[ $# = 4 ] || die 'usage: abi.sh stub TEXT MAP SO'
 	stub "$2" "$3" "$4"
 	;;
 diff)
-	[ $# = 4 ] || die 'diff wants a text, headers and a library'
+	[ $# = 4 ] || die 'usage: abi.sh diff TEXT HEADERS SO'
 	echo 'LIBANGARA_1.0 { global: angara_*; local: *; };' >"$tmp/all.map"
 	stub "$2" "$tmp/all.map" "$tmp/then.so"
 	"$0" text "$3" >"$tmp/now"
@@ -89,6 +89,6 @@ diff)
 	exit $status
 	;;
 *)
-	die "it is 'text', 'stub' or 'diff'"
+	die "unknown command '${1-}': expected text, stub or diff"
 	;;
 esac

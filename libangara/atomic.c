@@ -16,12 +16,12 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
 /**
  * struct atomic_args - arguments of an atomic operation
  * @peer: target
- * @key: region there
+ * @key: region at the target
  * @off: offset in it
  * @x: operand
  * @y: second operand, or NULL
  * @count: elements
- * @type: of these
+ * @type: their type, ANGARA_TYPE_*
  * @op: ANGARA_ATOMIC_*
  * @old: destination of the old values, or NULL
  * @old_off: offset in @old; without @old an address, or 0
@@ -87,7 +87,7 @@ static int atomic_post(struct angara_ctx *ctx, const struct atomic_args *d,
 	return len < 0 ? len : ang_post(ctx, &wqe, operands, (size_t)len, op);
 }
 
-/* The old values go to unregistered memory at @old_off. */
+/* Posts an operation whose old values go to unregistered memory at @old_off. */
 static int atomic_post_held(struct angara_ctx *ctx, struct atomic_args *d,
 			    const struct angara_op *op)
 {
@@ -179,8 +179,8 @@ ANG_PUBLIC int angara_fetch_nbi(struct angara_ctx *ctx,
 }
 
 /*
- * The old values arrive in memory of the context, and are copied to the
- * caller's.
+ * Waits for the old values, which arrive in memory of the context, and copies
+ * them to the caller's memory.
  */
 static int atomic_fetch(struct angara_ctx *ctx, struct atomic_args *d, void *old)
 {

@@ -33,8 +33,8 @@ ANG_PUBLIC int angara_fabric_present(void)
 }
 
 /*
- * Gives the processes of a job that angara-run did not start a fabric of their
- * own, under a name that is different for each job.
+ * Gives a job that angara-run did not start a fabric of its own, whose name no
+ * other job has.
  */
 static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 {
@@ -56,7 +56,7 @@ static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 
 /**
  * ang_fabric_get() - get the fabric that the environment selects
- * @spec: out
+ * @spec: out: the fabric
  *
  * Return: 0; -EINVAL the environment names no valid fabric; a message has been
  * printed.
@@ -96,7 +96,7 @@ const struct ang_dev_ops *ang_backend(const struct ang_spec *spec)
  * Processes of a job are spread over the fabric in blocks, unless their
  * launcher has named a device.
  *
- * Return: 0; -ENODEV there is none; -errno.
+ * Return: 0; -ENODEV there is no device; -errno.
  */
 int ang_dev_choose(const struct ang_spec *spec, u32 *number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Interface between the library and its backends, which carry out commands.
+ * Interface between the library and its backends, which execute commands.
  *
  * Commands are those of linux/angara.h, by number and structure.  A handle is
  * one open file of a node or of a context; linux/angara.h defines which
@@ -19,8 +19,9 @@
  * ang_load_last() - load the last word of an entry that the adapter has written
  * @word: the entry's last eight bytes, of any type
  *
- * The adapter stores them last, with one store.  This loads them with one load:
- * in C, an acquire load of a single byte would not pair with that store.
+ * The adapter stores them last, with one store.  This function loads them with
+ * one load: in C, an acquire load of a single byte would not pair with that
+ * store.
  */
 static inline u64 ang_load_last(const void *word)
 {
@@ -29,7 +30,7 @@ static inline u64 ang_load_last(const void *word)
 	return le64_to_cpu(ang_load_acquire((const any_le64 *)word));
 }
 
-/* Lets the other hardware thread of the core run while this one spins. */
+/* Lets the other hardware thread of the core run while the caller spins. */
 static inline void ang_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -41,44 +42,64 @@ static inline void ang_cpu_relax(void)
 
 #define ANG_HASH_INIT	0xCBF29CE484222325ULL
 
-/* FNV-1a over @word, not its bytes.  Guards against accidents, not attacks. */
+/* FNV-1a by words instead of bytes.  Detects accidents, not attacks. */
 static inline u64 ang_hash(u64 hash, u64 word)
 {
 	return (hash ^ word) * 0x100000001B3ULL;
 }
 
 /**
- * struct ang_near - memory of a reduction, as this process reaches it
- * @set: the others are
- * @pi: SQ producer index behind its entry, which is one of ALLREDUCE or BARRIER
+ * struct ang_near - an allreduce or a barrier that may use a board, with
+ * addresses in this process
+ * @set: the other members are valid
+ * @tree: TreeId
+ * @pi: SQ producer index after its entry, which is the first since the last
+ *	doorbell
+ * @op: operation, see ang_near_op()
  * @src: contribution
- * @dst: where the result goes
+ * @dst: destination of the result
  *
- * No earlier operation of the context on that tree is in progress.
+ * The operation is valid, and so are its regions.  No earlier operation of the
+ * context on that tree is in progress.
  */
 struct ang_near {
 	bool set;
+	u32 tree;
 	u32 pi;
+	u64 op;
 	const void *src;
 	void *dst;
 };
 
+/* A barrier has the value 0: an allreduce of no data. */
+static inline u64 ang_near_op(u32 type, u32 redop, u32 len)
+{
+	return (u64)type << 40 | (u64)redop << 32 | len;
+}
+
 /**
  * struct ang_dev - an open device, or a context of it
  * @ops: backend
- * @fd: file descriptor; backend "cdev" only, as the next
+ * @fd: file descriptor; @fd and @asked are used by backend "cdev" only
  * @asked: calls of @gone since the device was last checked
- * @near: reduction that the next @doorbell may take to a board
- * @boarded: the last entry of the SQ is on a board: the device does not know it.
- *	Before another entry is written, @board has to end that
+ * @boards: the fabric has boards (embed/board.c), so @near and @colls are used
+ * @near: reduction that the next @doorbell may put on a board
+ * @colls: entries from @colls_from on, since the last @doorbell, may be collectives
+ * @colls_from: SQ producer index
+ * @boarded: the last entry of the SQ is on a board: the device has not received
+ *	the entry.  Before another entry is written, @board has to take this one
+ *	off the board
  * @priv: data of the backend
  */
 struct ang_dev {
 	const struct ang_dev_ops *ops;
 	int fd;
 	u32 asked;
+	bool boards;
 	struct ang_near near;
+	bool colls;
 	bool boarded;
+	u32 colls_from;
 	void *priv;
 };
 
@@ -95,8 +116,8 @@ struct ang_scan;
  * @open: open the device @name: a number, or another name that the backend
  *	knows.
  *	Return: 0 or -errno
- * @close: close it and free its resources; the last handle of a domain also
- *	frees the domain
+ * @close: close a handle and free its resources; the last handle of a domain
+ *	also frees the domain
  * @ctx_open: ANGARA_IOCTL_CTX_CREATE on @arg; @ctx becomes the context's handle, which owns
  *	angara_ctx_create.fd.  Return: 0 or -errno
  * @cmd: ANGARA_IOCTL_* @nr on @arg, whose size member is set by the caller.
@@ -111,7 +132,7 @@ struct ang_scan;
  *	@timeout_ms (< 0: no limit).
  * Return: 0 for an event or a signal, -ETIMEDOUT, -ENODEV the device is gone
  * @poll_fd: descriptor for poll(2).
- * Return: it or -errno
+ * Return: the descriptor or -errno
  * @arm: make the next event make @poll_fd readable, once.  The caller has
  *	stored angara_ctl.seen and then handled earlier events.
  * Return: 0; -ENODEV the device is gone; errors of @poll_fd
@@ -120,18 +141,23 @@ struct ang_scan;
  * @relax: called in each round of a spinning wait, and by polls without a
  *	result, which cannot sleep.
  * Return: false: sleep instead of spinning, if @can_sleep
- * @alloc: allocate zeroed whole pages, good to register.
- * Return: 0 or -errno
+ * @alloc: allocate zeroed whole pages, good to register, at a multiple of @align, which
+ *	is a power of two.
+ *	Return: 0; -ENOMEM, also if no address is free; -errno
  * @free: undo @alloc
- * @board: look at the reduction of ang_dev.boarded, which is cleared when its
- *	entry leaves the board; @end: it must not stay there.  NULL: there are no
- *	boards.
- *	Return: true: it is complete, the result is stored, and the device never
- *	gets the entry; false: it is not complete, or the device has got it
- * @place: place of memory of @alloc, for other processes; NULL: they cannot reach it
- * @placed: address of @len bytes at a place; NULL: as @place.
- *	Return: NULL: there is no such place
- * @seal: no other process comes to the job's fabric; NULL: nothing depends on that
+ * @board: check whether the reduction on a board (ang_dev.boarded) is complete;
+ *	ang_dev.boarded is cleared when the entry leaves the board;
+ * @end: take the entry off the board in any case.  NULL: there are no boards.
+ *	Return: true: the reduction is complete, the result is stored, and the
+ *	device never gets the entry; false: it is not complete, or the device
+ *	has the entry now
+ * @place: get the location by which other processes reach memory of @alloc;
+ *	NULL: they cannot reach it
+ * @placed: address of @len bytes at a location from @place; NULL: as @place.
+ *	Return: NULL: there is no such location
+ * @seal: no further process will join the job's fabric; NULL: the backend
+ *	ignores this
+ * @spin_us: longest spin of a wait by default
  */
 struct ang_dev_ops {
 	int (*scan)(const struct ang_spec *spec, struct ang_scan *scan);
@@ -150,12 +176,13 @@ struct ang_dev_ops {
 	int (*arm)(struct ang_dev *dev);
 	bool (*gone)(struct ang_dev *dev);
 	bool (*relax)(struct ang_dev *dev, bool can_sleep);
-	int (*alloc)(struct ang_dev *dev, size_t len, void **mem);
+	int (*alloc)(struct ang_dev *dev, size_t len, size_t align, void **mem);
 	void (*free)(struct ang_dev *dev, void *mem, size_t len);
 	bool (*board)(struct ang_dev *dev, bool end);
 	u64 (*place)(struct ang_dev *dev, const void *mem);
 	void *(*placed)(struct ang_dev *dev, u64 place, size_t len);
 	void (*seal)(struct ang_dev *dev);
+	u32 spin_us;
 };
 
 extern const struct ang_dev_ops ang_cdev_ops;

@@ -3,7 +3,7 @@
 # What the makefiles of library and tools share. They set HERE and TOP before
 # they include it, and OBJDIR before they call flags_file.
 
-# The release; libangara/include/angara/types.h says it.
+# The release, as defined in libangara/include/angara/types.h.
 VERSION := $(shell awk '/define ANGARA_VERSION_(MAJOR|MINOR|PATCH)/ { \
 	printf "%s%s", dot, $$3; dot = "." }' \
 	$(TOP)/libangara/include/angara/types.h)
@@ -33,8 +33,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 .DELETE_ON_ERROR:
 
-# $(call flags_file,FLAGS): a file that is as new as these, the compiler and its
-# options, are; but for `make clean`, which is about to remove it.
+# $(call flags_file,FLAGS): a file that is rebuilt when FLAGS, the compiler or
+# its options change; not for `make clean`, which removes it.
 flags_file = $(OBJDIR)/.flags$(if $(subst clean,,$(or $(MAKECMDGOALS),all)),$(shell \
 	mkdir -p $(OBJDIR); printf '%s\n' '$(subst ','\'',$(1))' | \
 		cmp -s - $(OBJDIR)/.flags || \

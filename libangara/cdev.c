@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Backend "cdev": the character device /dev/angaraN, and finding the devices of
- * this machine, each of which is queried once.
+ * Backend "cdev": the character device /dev/angaraN, and the list of the
+ * devices of this machine, each of which is queried once.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,9 +80,28 @@ static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 	return dev->fd < 0 ? -errno : 0;
 }
 
+/**
+ * ang_dev_number() - number of a device
+ * @name: its number, or its path
+ * @number: out
+ *
+ * Return: 0; -ENODEV it is neither.
+ */
+int ang_dev_number(const char *name, u32 *number)
+{
+	char text[sizeof(ANG_DEV_PREFIX) + 10];
+
+	if (!strncmp(name, ANG_DEV_DIR "/", sizeof(ANG_DEV_DIR)))
+		return parse_minor(name + sizeof(ANG_DEV_DIR), number) ? 0 : -ENODEV;
+	if (snprintf(text, sizeof(text), ANG_DEV_PREFIX "%s", name) >=
+	    (int)sizeof(text))
+		return -ENODEV;
+	return parse_minor(text, number) ? 0 : -ENODEV;
+}
+
 #define CDEV_TEXT	65536	/* size of the largest page */
 
-/* File "fabric" of the device in sysfs. */
+/* Reads the file "fabric" of the device in sysfs. */
 static int cdev_describe(struct ang_dev *dev, char **text)
 {
 	char path[64];
@@ -200,12 +219,44 @@ static bool cdev_relax(struct ang_dev *dev, bool can_sleep)
 	return true;
 }
 
-static int cdev_alloc(struct ang_dev *dev, size_t len, void **mem)
+/*
+ * Reserves as many addresses as are needed for an aligned range, and gives the others back.
+ */
+static int cdev_alloc(struct ang_dev *dev, size_t len, size_t align, void **mem)
 {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t slack = align > page ? align - page : 0, before;
+	char *all = len + slack < len ? MAP_FAILED :
+		    mmap(NULL, len + slack, slack ? PROT_NONE : PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	(void)dev;
-	*mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return *mem == MAP_FAILED ? -ENOMEM : 0;
+	if (all == MAP_FAILED)
+		return -ENOMEM;
+	before = -(uintptr_t)all & (align - 1);
+	*mem = all + before;
+	if (before)
+		munmap(all, before);
+	if (slack > before)
+		munmap(all + before + len, slack - before);
+	if (!slack || !mprotect(*mem, len, PROT_READ | PROT_WRITE))
+		return 0;
+	munmap(*mem, len);
+	return -ENOMEM;
+}
+
+/* Describes the bus of a device, if sysfs is mounted. */
+void ang_cdev_bus(u32 number, struct angara_adapter *adapter)
+{
+	char path[ANG_DEV_PATH], dir[64];
+	struct stat st;
+
+	ang_dev_path(number, path);
+	if (stat(path, &st))
+		return;
+	snprintf(dir, sizeof(dir), "/sys/dev/char/%u:%u/device",
+		 major(st.st_rdev), minor(st.st_rdev));
+	ang_sysfs_adapter(dir, adapter);
 }
 
 static int cdev_ask(u32 minor, struct ang_found *found)
@@ -278,14 +329,12 @@ int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
  */
 int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor)
 {
-	size_t dir_len = sizeof(ANG_DEV_DIR);
 	int ret = -ENODEV;
 	DIR *dir;
 	u32 m;
 
 	if (spec->device[0])
-		return !strncmp(spec->device, ANG_DEV_DIR "/", dir_len) &&
-		       parse_minor(spec->device + dir_len, minor) ? 0 : -ENODEV;
+		return ang_dev_number(spec->device, minor);
 	dir = opendir(ANG_DEV_DIR);
 	if (!dir)
 		return -ENODEV;
@@ -299,6 +348,7 @@ int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor)
 }
 
 const struct ang_dev_ops ang_cdev_ops = {
+	.spin_us = 20,
 	.scan = ang_scan_cdev,
 	.first = ang_scan_cdev_first,
 	.open = cdev_open,

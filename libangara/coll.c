@@ -8,10 +8,9 @@
 
 #include "ang_model.h"
 #include "coll_run.h"
-#include "sized.h"
 
-#define ANG_LOST_MS	100	/* between two checks of a tree by a waiting call */
-#define SELDOM		__attribute__((noinline))	/* keeps the common path short */
+#define ANG_LOST_MS	100	/* interval of checks of a tree */
+#define SELDOM		__attribute__((noinline)) /* keeps hot code short */
 
 static struct angara_wqe coll_wqe(const struct angara_team *team,
 				  unsigned int op, size_t len)
@@ -23,7 +22,7 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 	};
 }
 
-/* Unregistered memory is checked when it is registered. */
+/* Memory without a region is checked later, when the library registers it. */
 static bool range_ok(const struct angara_team *team, const struct angara_mr *mr,
 		     u64 off, size_t len)
 {
@@ -58,10 +57,14 @@ static_assert(ANGARA_ALGO_DISSEMINATION == ANG_ALGO_DISSEMINATION << 8 &&
 	      ANGARA_ALGO_RING == ANG_ALGO_RING << 8 &&
 	      ANGARA_ALGO_BRUCK == ANG_ALGO_BRUCK << 8 &&
 	      ANGARA_ALGO_PAIRWISE == ANG_ALGO_PAIRWISE << 8 &&
-	      ANGARA_ALGO_RING2D >= ANG_ALGO_NUM << 8,
+	      ANGARA_ALGO_RING2D >= ANG_ALGO_TREE << 8 &&
+	      ANG_ALGO_NUM == ANG_ALGO_TREE + 1,
 	      "the caller's names of algorithms");
 
-/* An allgather under the numbers of angara_team_numbers().  Return: 0; -EINVAL. */
+/*
+ * Sets up an allgather in which members use the numbers of
+ * angara_team_numbers().  Return: 0; -EINVAL.
+ */
 static int name_numbered(const struct angara_team *team, struct ang_coll_args *a,
 			 u32 name)
 {
@@ -106,8 +109,8 @@ static int name_algo(struct angara_team *team, struct ang_coll_args *a, u32 name
 }
 
 /*
- * Starts a collective whose algorithm the caller names; other operations know no
- * such flag.
+ * Starts a collective whose algorithm the caller names with a flag, and removes
+ * the flag from its options.
  */
 static int SELDOM coll_named(struct angara_team *team,
 			     const struct ang_coll_call *call)
@@ -115,6 +118,7 @@ static int SELDOM coll_named(struct angara_team *team,
 	struct ang_coll_call named = *call;
 	struct angara_op how = *call->how;
 
+	named.args.kin = NULL;
 	if (how.size != sizeof(how) ||
 	    name_algo(team, &named.args, how.flags & ANGARA_ALGO_MASK))
 		return -EINVAL;
@@ -155,25 +159,27 @@ int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call
 }
 
 /*
- * Says where the memory of the next entry is, a reduction, so that it may go by
- * a board.
+ * Records an allreduce or a barrier, the next entry of the SQ, so that the
+ * doorbell may put it on a board.
+ * @op: see ang_near_op()
  */
-static void coll_near(struct angara_team *team, const void *src, void *dst)
+static void coll_near(struct angara_team *team, u64 op, const void *src, void *dst)
 {
 	struct angara_ctx *ctx = team->ctx;
 
-	if (!ctx->dev.ops->board)
+	if (!ctx->dev.boards)
 		return;
 	if (ctx->dev.boarded)
 		ang_board_reap(ctx, true);
-	if (ctx->by_tree[1 + team->tree])
+	if (ctx->by_tree[1 + team->tree] || ctx->rung != ctx->pi)
 		return;
 	ctx->dev.near = (struct ang_near){
-		.set = true, .pi = ctx->pi + 1, .src = src, .dst = dst,
+		.set = true, .tree = team->tree, .pi = ctx->pi + 1, .op = op,
+		.src = src, .dst = dst,
 	};
 }
 
-/* Starts it on the tree. */
+/* Starts a collective on the tree. */
 static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 		       const struct angara_op *how, struct ang_blocked *b)
 {
@@ -189,9 +195,9 @@ static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 /**
  * struct unreg - memory of a collective that is not registered
  * @in: in: address of the contribution; out: offset in its region
- * @out: the same of the result
+ * @out: the same for the result
  * @len: bytes of each
- * @held: out: regions of them
+ * @held: out: regions that contain them
  */
 struct unreg {
 	u64 in;
@@ -324,14 +330,20 @@ static struct angara_wqe vector_wqe(const struct angara_team *team,
 	return wqe;
 }
 
-/* An adapter finds the errors of an operation; a board has none. */
+/*
+ * Records a reduction for a board only if its regions are valid: boards do not
+ * check regions, the adapter does.
+ */
 static void vector_near(struct angara_team *team, const struct angara_wqe *wqe,
 			const struct angara_mr *dst, u64 dst_off,
 			const struct angara_mr *src, u64 src_off)
 {
 	if (wqe->opcode == ANGARA_OP_ALLREDUCE && !src->revoked &&
 	    !dst->revoked && dst->access & ANGARA_ACCESS_LOCAL_WRITE)
-		coll_near(team, (const char *)src->addr + src_off,
+		coll_near(team,
+			  ang_near_op(wqe->type, wqe->redop,
+				      le32_to_cpu(wqe->length)),
+			  (const char *)src->addr + src_off,
 			  (char *)dst->addr + dst_off);
 }
 
@@ -383,7 +395,7 @@ static int vector_software(struct angara_team *team, enum ang_coll coll, u32 roo
 }
 
 /*
- * A reduction of memory of which at least a part is not registered.
+ * Starts a reduction whose memory is not registered, or only in part.
  * @result: this member gets the result
  */
 static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
@@ -408,7 +420,10 @@ static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
 	if (!device)
 		return vector_software(team, coll, root, result, dst, dst_off,
 				       src, src_off, u.len, type, redop, how, b);
-	/* A reduction that is cut takes one slot more, for the whole. */
+	/*
+	 * A reduction in several parts takes an additional slot for the whole
+	 * operation.
+	 */
 	ops = ang_stripes(team, u.len);
 	ret = unreg_hold(team, &u, !src, result && !dst, ops > 1 ? ops + 1 : 1,
 			 how, b);
@@ -521,54 +536,6 @@ ANG_PUBLIC int angara_allreduce(struct angara_team *team,
 					   type, op, NULL, &b));
 }
 
-/* By software on all teams: the adapter does not know the operation. */
-static int coll_allreduce_fn(struct angara_team *team, const struct angara_mr *dst,
-			     u64 dst_off, const struct angara_mr *src, u64 src_off,
-			     size_t count, const struct angara_reducer *by,
-			     const struct angara_op *how, struct ang_blocked *b)
-{
-	struct angara_reducer mine;
-	struct ang_coll_call call = {
-		.args = { .coll = ANG_COLL_ALLREDUCE, .count = count },
-		.in = { .mr = src, .off = src_off },
-		.out = { .mr = dst, .off = dst_off },
-		.by = &mine, .how = how, .b = b,
-	};
-	int ret = ang_sized_take(&mine, sizeof(mine), by,
-				 ANG_SIZED_FIRST(angara_reducer, arg));
-
-	if (ret)
-		return ret;
-	if (!mine.combine || !mine.elem ||
-	    count > team->ctx->dom->query.max_op_bytes / mine.elem)
-		return -EINVAL;
-	call.args.elem = mine.elem;
-	call.in.len = count * mine.elem;
-	call.out.len = call.in.len;
-	return ang_coll_software(team, &call);
-}
-
-ANG_PUBLIC int angara_allreduce_fn_nbi(struct angara_team *team,
-				       const struct angara_mr *dst,
-				       uint64_t dst_off,
-				       const struct angara_mr *src,
-				       uint64_t src_off, size_t count,
-				       const struct angara_reducer *by,
-				       const struct angara_op *how)
-{
-	return coll_allreduce_fn(team, dst, dst_off, src, src_off, count, by, how,
-				 NULL);
-}
-
-ANG_PUBLIC int angara_allreduce_fn(struct angara_team *team,
-				   const struct angara_mr *dst, uint64_t dst_off,
-				   const struct angara_mr *src, uint64_t src_off,
-				   size_t count, const struct angara_reducer *by)
-{
-	ANG_COLL_WAIT(team, coll_allreduce_fn(team, dst, dst_off, src, src_off, count,
-					      by, NULL, &b));
-}
-
 static int coll_scan(struct angara_team *team, enum ang_coll coll,
 		     const struct angara_mr *dst, u64 dst_off,
 		     const struct angara_mr *src, u64 src_off, size_t count, u32 type,
@@ -626,7 +593,10 @@ ANG_PUBLIC int angara_exscan(struct angara_team *team,
 				      count, type, op, NULL, &b));
 }
 
-/* Broadcasts to any region: the adapter broadcasts to equal keys only, see angara_bcast(). */
+/*
+ * Broadcasts by software, to any region: the adapter needs equal keys, see
+ * angara_bcast().
+ */
 static int coll_broadcast(struct angara_team *team, const struct angara_mr *mr,
 			  u64 off, size_t len, u32 root, const struct angara_op *how,
 			  struct ang_blocked *b)
@@ -666,7 +636,7 @@ static int coll_barrier(struct angara_team *team, bool offload,
 
 	if (offload) {
 		wqe = coll_wqe(team, ANGARA_OP_BARRIER, 0);
-		coll_near(team, NULL, NULL);
+		coll_near(team, 0, NULL, NULL);
 		return coll_device(team, &wqe, how, b);
 	}
 	return ang_coll_software(team, &(const struct ang_coll_call){
@@ -686,7 +656,7 @@ ANG_PUBLIC int angara_barrier(struct angara_team *team)
 	ANG_COLL_WAIT(team, coll_barrier(team, team->offloaded, NULL, &b));
 }
 
-/* A barrier by software, whether the team has a tree or not. */
+/* Executes a barrier by software, even if the team has a tree. */
 int ang_team_meet(struct angara_team *team)
 {
 	ANG_COLL_WAIT(team, coll_barrier(team, false, NULL, &b));
@@ -700,7 +670,7 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 	       team->received;
 }
 
-/* Does the tree still belong to the team, and is it up? */
+/* Does the tree still belong to the team, and is the tree up? */
 static int tree_check(const struct angara_team *team, u32 *node)
 {
 	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
@@ -736,7 +706,7 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	return ret;
 }
 
-/* The adapter counts a broadcast that it could not write before it counts its arrival. */
+/* The adapter counts an error of a broadcast before it counts the arrival. */
 static int arrived_whole(struct angara_team *team)
 {
 	u64 errors = ang_counter(team->ctx, ANGARA_CTR_RX_ERRORS(team->tree));
@@ -768,9 +738,10 @@ ANG_PUBLIC int angara_team_received_wait(struct angara_team *team, uint64_t n,
 		if (timeout_ms > 0)
 			timeout_ms -= ms;
 		/*
-		 * A member that only waits for broadcasts gets no other notice.
-		 * Broadcasts that arrived before the tree was lost count, so
-		 * check again.
+		 * This check is the only way in which a member that waits for
+		 * broadcasts detects that the tree is lost.  Broadcasts that
+		 * arrived before the loss are valid, so check the counter once
+		 * more.
 		 */
 		lost = tree_check(team, &node);
 		if (!lost && !timeout_ms)

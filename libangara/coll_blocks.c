@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives of a team in which members have blocks of their own.  They are
- * done by software, on all teams.
+ * Collectives of a team in which each member has its own block.  They are
+ * always executed by software.
  *
- * Blocks of equal length are contiguous.  In the v forms counts and
- * displacements are bytes, those of reductions elements.
+ * Blocks of equal length are contiguous.  Counts and displacements of the v
+ * forms are in bytes; those of reductions are in elements.
  */
 #include <errno.h>
 
@@ -12,9 +12,9 @@
 #include "coll_run.h"
 
 /*
- * Bytes from the first block to the end of the last one.  The sum of the counts
- * must fit a number of bytes, too, because schedules use it.
- * Return: 0; -EINVAL it does not fit a number of bytes.
+ * Computes the bytes from the start of the buffer to the end of its last block.
+ * The sum of all counts is checked, too, because schedules use it.
+ * Return: 0; -EINVAL one of the two numbers overflows.
  */
 static int blocks_extent(const struct ang_blocks *blocks, size_t count, u32 n,
 			 u32 elem, u64 *bytes)
@@ -37,7 +37,10 @@ static int blocks_extent(const struct ang_blocks *blocks, size_t count, u32 n,
 	       __builtin_mul_overflow(end, elem, bytes) ? -EINVAL : 0;
 }
 
-/* Bytes of a buffer, which has blocks of all members or only the own one. */
+/*
+ * Bytes of a buffer, which contains the blocks of all members or only that of
+ * this member.
+ */
 static int side_len(const struct ang_coll_args *a, const struct ang_blocks *blocks,
 		    bool all, u32 n, u64 *bytes)
 {

@@ -3,19 +3,22 @@
  * Messages between members that arrive before they are expected.  They are copied and kept; the
  * memory for them is limited.
  *
- * Early messages are for a step of a team's collective that has not begun.  If a member sends more
- * of them than the rules of coll_run.c allow, the team is lost.
+ * Early messages are for a step that has not begun, of a collective of an
+ * existing team.  If a member sends more of them than the rules of coll_run.c
+ * allow, the team is lost.
  *
- * Strays are for a team that does not exist here yet.  A member sends them only while it creates
- * the team: it agrees with the others before it continues (team.c), so such a message is short, and
- * one member sends few.  But any context of the job can send strays for any team.  So they are
- * queued by sender.  If a queue is full, a stray replaces the oldest stray of its sender, or the
- * oldest of the queue if the sender has none there.
+ * Strays are for a team that does not exist here yet.  A member sends them only
+ * while it creates the team: it agrees with the others before it continues
+ * (team.c), so such a message is short, and one member sends few.  But any
+ * context of the job can send strays for any team, so each sender has one of
+ * several queues.  If a queue is full, a stray replaces the oldest stray of its
+ * sender, or the oldest of the queue if the sender has none there.
  *
- * If a stray is dropped, its team and sender are recorded.  When a team is created here and there
- * is such a record of one of its members, the team is lost at once.  A record is removed after
- * ANG_MISSED_NUM later ones of the same queue: so many records mean a sender that floods the queue,
- * since members that create teams send few strays.
+ * If a stray is dropped, its team and sender are recorded.  If a team is
+ * created here and one of its members has such a record, the team is lost at
+ * once.  A record is removed after ANG_MISSED_NUM later records of the same
+ * queue.  So many records mean that a sender floods the queue, since members
+ * that create teams send few strays.
  */
 #include <stdlib.h>
 
@@ -37,7 +40,7 @@ static struct ang_stray *stray_new(const struct ang_said *said,
 }
 
 static_assert(sizeof(struct ang_stray) + 16 <= ANG_KEPT_HEAD,
-	      "and what malloc() adds");
+	      "kept head and overhead of malloc()");
 
 static size_t stray_bytes(const struct ang_stray *s)
 {
@@ -74,7 +77,10 @@ void ang_kept_free(struct ang_kept *k)
 		free(ang_kept_take(k, &k->first));
 }
 
-/* The member with most bytes; @last is one of its messages. */
+/*
+ * Finds the member whose early messages have the most bytes; @last: sender of
+ * the last message.
+ */
 static u32 early_most(const struct angara_team *team, u32 last)
 {
 	u64 *bytes = calloc(team->size, sizeof(*bytes));
@@ -94,7 +100,7 @@ static u32 early_most(const struct angara_team *team, u32 last)
 
 /**
  * ang_kept_early() - keep a message to a step that has not begun
- * @team: team, which is lost if it cannot be kept
+ * @team: team, which is lost if the message cannot be kept
  * @said: header of the message
  * @msg: message
  */
@@ -161,7 +167,7 @@ static void strays_drop(struct ang_strays *q, struct angara_peer peer)
 }
 
 /**
- * ang_kept_stray() - keep a message to a team that is not made here
+ * ang_kept_stray() - keep a message to a team that does not exist here
  * @c: collectives of the context
  * @said: header of the message
  * @msg: message
@@ -172,7 +178,7 @@ void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
 	struct ang_strays *q = strays_of(c, msg->peer);
 	struct ang_stray *s;
 
-	/* Messages that agree on a team are not longer. */
+	/* Messages of members that agree on a team are never longer. */
 	if (msg->len > ANG_AGREE_BYTES)
 		return;
 	s = stray_new(said, msg);

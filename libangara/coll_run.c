@@ -6,11 +6,12 @@
  * of them, and no function here waits: a message without room in the queues is retried at the next
  * poll.
  *
- * Collectives of a team are numbered in the order in which they are started, the
- * same at all members, and messages name the number; so several may be under way.
- * From time to time the members run an internal barrier before a collective.  It limits how many
- * bytes a slow member receives early.  Each member computes this number from the sequence of
- * collectives, so all run the barrier before the same collective.
+ * Collectives of a team are numbered in the order in which they are started,
+ * the same at all members, and messages name the number; so several may be in
+ * progress.  From time to time the members run an internal barrier before a
+ * collective.  It limits how many bytes a slow member receives early.  Each
+ * member computes this number from the sequence of collectives, so all run the
+ * barrier before the same collective.
  *
  * A short message carries the data.  A long one carries the address of the
  * data; the receiver reads them and confirms this.
@@ -24,9 +25,12 @@
 #include "ang_model.h"
 #include "coll_run.h"
 
-#define COMBINE_CHUNK	2048U	/* bytes; a multiple of each element's */
+#define COMBINE_CHUNK	2048U	/* bytes; a multiple of each element size */
 
-/* The model's arithmetic needs aligned operands; those of the caller may be unaligned. */
+/*
+ * Copies operands to aligned buffers first: the arithmetic of the model needs
+ * aligned operands, and the caller's may be unaligned.
+ */
 static void step_combine(void *arg, void *dst, const void *src, size_t len)
 {
 	u64 acc[COMBINE_CHUNK / 8], in[COMBINE_CHUNK / 8];
@@ -63,7 +67,7 @@ static const struct ang_run_ops coll_run_ops = {
 	.send = ang_talk_step,
 	.recv = step_recv,
 	.combine = step_combine,
-	.has_temp = true,	/* in regions, so messages can be sent from there */
+	.has_temp = true,	/* registered: usable for messages */
 };
 
 /**
@@ -133,8 +137,8 @@ static void op_unlink(struct ang_coll_op *op)
 }
 
 /*
- * Parts that the adapter still executes no longer belong to a team: the last
- * one frees the collective.
+ * Removes a collective from its team while the adapter still executes parts of
+ * it: the last part frees the collective.
  */
 static void op_orphan(struct ang_coll_op *op, struct angara_ctx *ctx)
 {
@@ -143,7 +147,10 @@ static void op_orphan(struct ang_coll_op *op, struct angara_ctx *ctx)
 	ctx->colls.orphans = op;
 }
 
-/* Members that are behind can no longer read the memory offered to them. */
+/*
+ * Revokes the memory that this member has offered: slower members can no longer
+ * read it.
+ */
 static void op_hide(const struct ang_coll_op *op)
 {
 	u32 i;
@@ -203,7 +210,10 @@ static bool team_round(struct angara_team *team)
 	return some;
 }
 
-/* Ends the collectives of a lost team.  One whose memory is still being written to ends later. */
+/*
+ * Ends the collectives of a lost team.  A collective whose memory is still
+ * being written ends later.
+ */
 static void team_fail_ops(struct angara_team *team)
 {
 	struct ang_coll_op *op, *next;
@@ -219,7 +229,10 @@ static void team_move(struct angara_team *team)
 {
 	if (team->doomed && !team->lost)
 		ang_coll_fail(team, team->doomed_by, team->doomed);
-	/* A member that failed in the parent's part never starts this one. */
+	/*
+	 * A member for which the parent team was lost never starts this
+	 * collective.
+	 */
 	if (team->parent && team->parent->lost)
 		ang_coll_fail(team, team->rank, team->parent->lost);
 	while (!team->lost) {
@@ -253,8 +266,8 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	for (team = c->teams; team; team = team->next)
 		team_move(team);
 	/*
-	 * Ring for held-back operations of the caller only together with
-	 * operations posted here.
+	 * Ring the doorbell only if operations were posted here.  The same
+	 * doorbell starts operations of the caller that ANGARA_MORE held back.
 	 */
 	if (ctx->pi != before)
 		ang_flush(ctx);
@@ -290,8 +303,8 @@ static void op_link(struct ang_coll_op *op)
 
 /**
  * struct need - requirements of the messages of a collective on a buffer
- * @region: it must be in a region
- * @access: with these rights
+ * @region: the buffer must be in a region
+ * @access: rights that the region must grant
  */
 struct need {
 	bool region;
@@ -299,8 +312,9 @@ struct need {
 };
 
 /*
- * A message that does not fit its descriptor is sent from a region.  A long one
- * is read from a region of the sender into one of the receiver.
+ * A message that does not fit its descriptor is sent from a region.  The
+ * receiver reads a long message from a region of the sender into its own
+ * region.
  */
 static int op_needs(const struct ang_coll_op *op, struct need *need)
 {
@@ -323,7 +337,10 @@ static int op_needs(const struct ang_coll_op *op, struct need *need)
 	return 0;
 }
 
-/* Return: 0 and whether regions are to be @held for it; -EINVAL; -EACCES. */
+/*
+ * Return: 0, and in @held whether the caller has to hold regions; -EINVAL;
+ * -EACCES.
+ */
 static int op_check(const struct ang_coll_op *op, struct need *need, bool *held)
 {
 	int ret = op_needs(op, need);
@@ -345,7 +362,10 @@ static int op_check(const struct ang_coll_op *op, struct need *need, bool *held)
 	return ret;
 }
 
-/* Memory that is offered to peers may be revoked, by the whole team at once. */
+/*
+ * Registers memory that peers may read; the team can revoke all such memory at
+ * once.
+ */
 static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 		     const struct need *need)
 {
@@ -367,7 +387,7 @@ static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 }
 
 /*
- * If both are the same memory, the region of the result is used for both.
+ * If contribution and result are the same memory, one region is used for both.
  * Return: as angara_mr_hold().  If the queues have no room, nothing is
  * registered.
  */
@@ -448,7 +468,7 @@ static bool op_offered(struct ang_coll_op *op, u32 i, const void *data, size_t l
 		goto mismatch;
 	ret = ang_talk_get(op, i, &offer);
 	if (ret == -EAGAIN) {
-		/* The message is kept and offered again. */
+		/* The caller keeps the message and processes it again later. */
 		op->team->asked = true;
 		return false;
 	}
@@ -464,11 +484,12 @@ mismatch:
 /**
  * ang_coll_take() - process a message of a member
  * @team: team
- * @said: its header
- * @data: its data
+ * @said: header of the message
+ * @data: data of the message
  * @len: bytes of them
  *
- * Return: false: not yet, as its step has not begun or there is no room.
+ * Return: false: the message cannot be processed yet, since its step has not
+ * begun or the queues are full.
  */
 bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
 		   const void *data, size_t len)
@@ -520,11 +541,13 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
  * ang_coll_landed() - record that an operation of the library itself is
  * complete
  * @ctx: context
- * @cookie: as posted: collective, and in its lowest bit whether it is a read
- * @step: step that it is for
+ * @cookie: cookie of the operation: address of the collective; bit 0 is set for
+ *	a read
+ * @step: step for which it was posted
  * @status: ANGARA_ST_*
  *
- * It is handled later: the caller is processing the completion queue.
+ * The completion is handled later: the caller is still processing the
+ * completion queue.
  */
 void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 {
@@ -550,7 +573,7 @@ void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 	ang_coll_drop(op);
 }
 
-/* Sends the last message of this member: wait for room in the queues if necessary. */
+/* Sends the remaining notices of this member.  Return: all are sent. */
 static bool all_notified(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
@@ -565,7 +588,10 @@ static void tell_all(struct angara_team *team)
 	ang_wait_until(team->ctx, all_notified, team, ANG_NOTIFY_MS);
 }
 
-/* Looked up through the team: the wait may end and free any of its collectives. */
+/*
+ * Are no reads in progress? Finds collectives through the team, since the wait
+ * may free any of them.
+ */
 static bool reads_done(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
@@ -600,8 +626,8 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	if (!quietly)
 		ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
 	/*
-	 * Notify them also if the team was just lost and members wait for this
-	 * one.
+	 * Also notify members if the team is already lost: some may still wait
+	 * for this one.
 	 */
 	if (team->lost)
 		tell_all(team);

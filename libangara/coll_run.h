@@ -9,7 +9,7 @@
 #include "algo/run.h"
 #include "team.h"
 
-/* Kinds of messages between members; in the lowest bits of imm. */
+/* Kinds of messages between members, stored in the lowest bits of imm. */
 enum ang_talk {
 	ANG_TALK_DATA,	/* bytes of a step */
 	ANG_TALK_OFFER,	/* address of a long message: struct ang_offer */
@@ -36,8 +36,8 @@ struct ang_abort {
 /**
  * struct ang_said - decoded header of a message between members
  * @team: number of the team
- * @seq: of the collective, modulo ANG_SEQ_NUM
- * @tag: of the step
+ * @seq: number of the collective, modulo ANG_SEQ_NUM
+ * @tag: tag of the step
  * @from: rank of the sender
  * @kind: ANG_TALK_*
  */
@@ -53,9 +53,10 @@ struct ang_said {
 
 /**
  * struct ang_side - a buffer of a collective, ang_run.at
- * @mr: region that this is in; NULL: it is registered if messages need that
- * @off: offset in that
- * @len: bytes, without a region; 0: only short messages come from here
+ * @mr: region of the buffer; NULL: the library registers the buffer if messages
+ *	need a region
+ * @off: offset in @mr
+ * @len: bytes, without a region; 0: only short messages are sent from here
  */
 struct ang_side {
 	const struct angara_mr *mr;
@@ -65,18 +66,20 @@ struct ang_side {
 
 /**
  * struct ang_coll_op - a software collective in progress
- * @next: next younger one of the team; or next of the orphans
- * @team: team; NULL: destroyed, but the adapter still executes parts of this
+ * @next: next collective of the team, started later; or next orphan
+ * @team: team; NULL: the team is destroyed, but the adapter still executes
+ *	parts of this collective
  * @args: collective
- * @run: its steps
- * @side: buffers, by enum ang_buf
- * @held: regions of the caller's buffers, if it has given none
+ * @run: steps of the collective
+ * @side: buffers, indexed by enum ang_buf
+ * @held: regions of the caller's buffers, if the caller gave none
  * @scratch: memory for ANG_BUF_TEMP, or NULL
  * @type: ANGARA_TYPE_*, of reductions
  * @redop: ANGARA_RED_*
- * @by: if it has a function: this combines, not @redop
+ * @by: the caller's operation; used instead of @redop if its function is not
+ *	NULL
  * @seq: number, the same at all members
- * @slot: of the completion, see completion.c; ANG_NO_SLOT: no completion
+ * @slot: slot of the completion, see completion.c; ANG_NO_SLOT: no completion
  * @sends: messages posted to the adapter
  * @gets: reads posted to the adapter
  */
@@ -100,7 +103,7 @@ struct ang_coll_op {
 /**
  * struct ang_stray - a message that arrived before its collective started here
  * @next: next in order of arrival
- * @said: its header
+ * @said: header of the message
  * @peer: sender
  * @len: bytes of data
  * @data: the data
@@ -115,7 +118,7 @@ struct ang_stray {
 
 /**
  * struct ang_scratch - registered memory of the library
- * @next: the next that is free
+ * @next: next free one
  * @mr: region
  */
 struct ang_scratch {
@@ -125,17 +128,19 @@ struct ang_scratch {
 
 #define ANG_NO_SLOT	0xFFFFFFFFU
 
-/* Memory for a message that is kept, beside its data. */
+/* Memory of a kept message in addition to its data. */
 #define ANG_KEPT_HEAD	64U
 /*
- * The members of a team run an internal barrier before a collective if this
- * many collectives have started since the last barrier, or if these can make a
- * member keep this many bytes.
+ * The members of a team run an internal barrier before a collective if
+ * ANG_AHEAD_COLLS collectives have started since the last barrier, or if early
+ * messages of these collectives can make a member keep ANG_AHEAD_BYTES bytes.
  */
 #define ANG_AHEAD_COLLS	64U
 #define ANG_AHEAD_BYTES	(256U << 10)
 
-/* Bytes that a collective adds to these: the same at all members. */
+/*
+ * Bytes that a collective counts towards that limit: the same at all members.
+ */
 static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 {
 	size_t longest;
@@ -164,7 +169,7 @@ static inline u64 ang_early_max(u32 size)
 /* Memory for messages to teams that do not exist yet, per queue of senders. */
 #define ANG_STRAY_BYTES	(64U << 10)
 
-/* Is it the address of the member with this rank? */
+/* Is @peer the address of the member with rank @rank? */
 static inline bool ang_is_member(const struct angara_team *team, u32 rank,
 				 struct angara_peer peer)
 {
@@ -187,10 +192,10 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status);
 /* coll.c */
 
 /**
- * struct ang_coll_mem - memory of the caller's
+ * struct ang_coll_mem - memory of the caller
  * @mr: region; NULL: it is not registered
  * @off: offset in it, or address
- * @len: bytes; 0: none is needed
+ * @len: bytes; 0: not used
  */
 struct ang_coll_mem {
 	const struct angara_mr *mr;
@@ -222,7 +227,10 @@ struct ang_coll_call {
 
 int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call);
 
-/* Defines the blocking form of a call by its starting form, with @b set. */
+/*
+ * Body of a blocking call: calls the form that starts the collective, with @b
+ * set.
+ */
 #define ANG_COLL_WAIT(team, started)					\
 do {									\
 	struct ang_blocked b = { 0 };					\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages between the members of a team.  They have a code of their own, and
- * the program never sees them.
+ * Messages between the members of a team.  They have a reserved code, and the
+ * program never receives them.
  *
  *   tag of a message    number of the team
  *   imm, from bit 0     kind (4 bits), tag of the step (18), rank of the sender
@@ -15,8 +15,8 @@
 
 #include "coll_run.h"
 
-#define CHECK_NS		100000000ULL	/* between two checks of members */
-#define CHECKS		16U		/* members checked each time */
+#define CHECK_NS		100000000ULL	/* interval of checks */
+#define CHECKS		16U		/* members per check */
 
 #define KIND_BITS	4
 #define TAG_BITS	18
@@ -45,7 +45,7 @@ static struct ang_said said_unpack(const struct angara_head *head)
 	return said;
 }
 
-/* Options of an operation of the library itself. */
+/* Return: options of an operation of the library itself. */
 static const struct angara_op *talk_flight(struct angara_ctx *ctx,
 					   struct ang_coll_op *op, u32 step, bool get)
 {
@@ -62,7 +62,7 @@ static struct angara_head head_of(u64 id, const struct ang_said *said)
 	};
 }
 
-/* Return: 0; -EAGAIN; -errno. */
+/* Sends a message to a member.  Return: 0; -EAGAIN; -errno. */
 static int talk_say(struct angara_team *team, u32 to, const struct ang_said *said,
 		    const void *data, size_t len, struct ang_coll_op *op, u32 step)
 {
@@ -87,7 +87,10 @@ static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 	};
 }
 
-/* Counts a message whose data this member moves. */
+/*
+ * Counts a message for the statistics of its collective, at the member whose
+ * adapter moves the data.
+ */
 static void talk_tally(const struct ang_coll_op *op, const struct ang_step *s)
 {
 	struct ang_tally *tally = op->team->tally;
@@ -146,7 +149,10 @@ int ang_talk_step(void *arg, u32 step)
 	return ret;
 }
 
-/* Reads the bytes of a step from the sender's memory.  Return: as above. */
+/*
+ * Reads the bytes of a step from the sender's memory.  Return: as
+ * ang_talk_step().
+ */
 int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer)
 {
 	const struct ang_step *s = &op->run.sched.steps[step];
@@ -175,7 +181,7 @@ static bool is_gone(u32 status)
  * ang_talk_landed() - handle a completed message or read of a collective
  * @op: collective, or the check of a member
  * @step: step; rank of the checked member
- * @get: it is a read
+ * @get: the operation is a read
  * @status: ANGARA_ST_*
  */
 void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
@@ -201,7 +207,7 @@ void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
 		ang_run_set(&op->run, step, ANG_RUN_ENDED);
 }
 
-/* Return: true: the message is done. */
+/* Return: true: the message is processed. */
 static bool talk_hear(struct angara_team *team, const struct ang_said *said,
 		      struct angara_peer peer, const void *data, size_t len)
 {
@@ -252,7 +258,7 @@ void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 		ang_kept_stray(&ctx->colls, &said, msg);
 }
 
-/* Offers early messages again.  Return: was any taken? */
+/* Processes early messages again.  Return: was any taken? */
 bool ang_talk_early(struct angara_team *team)
 {
 	struct ang_stray **at = &team->early.first;
@@ -275,7 +281,7 @@ bool ang_talk_early(struct angara_team *team)
 /**
  * ang_talk_open() - enable software collectives of a team
  *
- * It is lost at once if a message to it has been dropped.
+ * The team is lost at once if a message to it has been dropped.
  */
 void ang_talk_open(struct angara_team *team)
 {
@@ -294,7 +300,9 @@ void ang_talk_close(struct angara_team *team)
 	struct ang_colls *c = &team->ctx->colls;
 
 	ang_kept_free(&team->early);
-	/* Completions of its checks find no team, and are ignored. */
+	/*
+	 * Completions of this team's checks then find no team, and are ignored.
+	 */
 	if (team->checker && team->checker->sends) {
 		team->checker->team = NULL;
 		team->checker->next = c->orphans;
@@ -313,8 +321,9 @@ void ang_talk_end(struct angara_ctx *ctx)
 }
 
 /*
- * Notifies the members 1, 2, 4, ... ranks above that the team is lost.  They do the same, so all
- * know after as many steps as a barrier has, even if some are dead.
+ * Notifies the members 1, 2, 4, ... ranks above that the team is lost.  Each
+ * notified member does the same, so all members are notified after as many
+ * steps as a barrier has, even if some members are dead.
  */
 void ang_talk_spread(struct angara_team *team)
 {
@@ -325,7 +334,8 @@ void ang_talk_spread(struct angara_team *team)
 		u32 to = (team->rank + (1U << team->spread)) % team->size;
 
 		/*
-		 * Notify the member at fault, too: it may be alive and waiting.
+		 * Also notify the member at fault, which may be alive and
+		 * waiting.
 		 */
 		if (to != team->rank &&
 		    talk_say(team, to, &said, &abort, sizeof(abort), NULL, 0) == -EAGAIN)
@@ -371,8 +381,8 @@ static bool refusal_done(struct angara_ctx *ctx, const void *arg)
 }
 
 /**
- * ang_talk_refuse() - refuse a team that others create: this member has no
- * memory for it
+ * ang_talk_refuse() - refuse a team that other members create, since this
+ * member lacks memory
  * @parent: parent of the team
  * @picks: its members
  * @id: its number
@@ -394,9 +404,8 @@ void ang_talk_refuse(const struct angara_team *parent,
 }
 
 /*
- * No event reports the end of a context.  So while a collective waits, empty
- * writes go to the members that it waits for: these fail if the members are
- * gone.
+ * Checks the members for which a collective waits, since no event reports the
+ * end of a context: sends empty puts to them, which fail if the member is gone.
  */
 void ang_talk_look(struct angara_team *team)
 {

@@ -2,25 +2,27 @@
 /*
  * Completions: from the completion queue to the caller.
  *
- * Each operation that the device has takes a slot, whose number is the cookie
- * in the queue entry; the slot's kind says how its completion is handled.
- * There are as many slots as entries in the CQ, so the CQ cannot overflow.
+ * Each operation that was passed to the device takes a slot, whose number is
+ * the cookie in the queue entry; the slot's kind says how its completion is
+ * handled.  There are as many slots as entries in the CQ, so the CQ cannot
+ * overflow.
  *
- *   counted	no completion of its own: angara_quiet() waits for it, and
+ *   counted	  it has no completion: angara_quiet() waits for it, and
  *		  returns the first error
  *   polled	  angara_poll() returns its completion
  *   silent	as polled if it fails, else as counted
- *   blocked a call of the library waits for it linked its error becomes that of the operation after
- *   it part the last to complete completes the operation that it is part of flight a part of a
- *   software collective, see coll_run.c
+ *   blocked	  a call of the library waits for it
+ *   linked	  its error becomes that of the operation after it
+ *   part	  the last part to complete completes the whole operation
+ *   flight	  a part of a software collective, see coll_run.c
  *
- * It may also hold regions, see hold.c.
+ * A slot may also hold regions, see hold.c.
  *
  * A blocking call of the library also meets completions of other operations.
- * It keeps those for the caller in a ring, which angara_poll() empties first.
- * An operation that may need a place in the ring is posted only if the ring has
- * room for all such operations; the others never depend on the caller's
- * polling.
+ * It stores those in a ring for the caller, and angara_poll() returns them
+ * first. An operation that may need a place in the ring is posted only if the
+ * ring has room for all such operations in progress; other operations can be
+ * posted even if the caller does not poll.
  *
  * The device writes the queue, so the library does not trust it with the table
  * of slots: a completion that names no slot in use is ignored.
@@ -63,7 +65,10 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
 	}
 }
 
-/* The fence has kept the operation after it from starting. */
+/*
+ * Records an error in the operation that follows, which has not started because
+ * of its fence.
+ */
 static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 {
 	struct ang_posted *behind = &ctx->slots[c->cookie];
@@ -73,8 +78,8 @@ static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 }
 
 /*
- * Makes the completion of a part that of its operation.  Return: false: other
- * parts of it are in progress.
+ * Adds the completion of a part to its operation.  Return: false: other parts
+ * are in progress.
  */
 static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
 {
@@ -97,7 +102,7 @@ static bool slot_part(struct angara_ctx *ctx, struct angara_completion *c)
 
 /*
  * Ends an operation.  In @c->cookie the number of the slot is replaced by the
- * caller's cookie.  Return: whether the caller gets the completion.
+ * caller's cookie.  Return: true if the caller gets the completion.
  */
 static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 {
@@ -108,7 +113,10 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 	if (c->cookie >= ctx->create.cq_entries)
 		return false;
 	slot = &ctx->slots[number];
-	/* The device executes only the parts. */
+	/*
+	 * The device executes only parts, so it cannot complete the operation
+	 * itself.
+	 */
 	if (__builtin_expect(slot->kind & ANG_SLOT_PARTS, 0))
 		return false;
 	c->cookie = slot->cookie;
@@ -155,8 +163,8 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 }
 
 /*
- * Only for completions that the caller gets: room is reserved for these alone,
- * so the place at the tail may still hold the oldest one.
+ * Call this only for completions that the caller gets.  The ring has room for
+ * no others: one more would overwrite the oldest one.
  */
 static inline void ready_add(struct angara_ctx *ctx,
 			     const struct angara_completion *c)
@@ -187,7 +195,7 @@ bool ang_has_completion(const struct angara_ctx *ctx)
 /**
  * ang_slot_finish() - complete an operation that the library itself executes
  * @ctx: context
- * @number: as ang_slot_take() gave it
+ * @number: number returned by ang_slot_take()
  * @status: ANGARA_ST_*
  * @node: node at fault
  * @length: bytes
@@ -205,7 +213,7 @@ void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 	ctx->idled = 0;
 }
 
-/* Converts the CQE at the consumer index.  Return: whether there was one. */
+/* Converts the CQE at the consumer index.  Return: true if there was one. */
 static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 {
 	u64 tail;
@@ -222,13 +230,14 @@ static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 }
 
 /**
- * ang_board_reap() - complete the reduction on a board, if it is done
+ * ang_board_reap() - complete the reduction on a board, if it has finished
  * @ctx: context, with ang_dev.boarded
- * @end: it must not stay there
+ * @end: take the reduction off the board in any case
  *
- * Its entry is the last one of the SQ, and leaves it.
+ * The entry of the reduction is the last one of the SQ, and is removed from the
+ * SQ.
  *
- * Return: whether it was completed.
+ * Return: true if the reduction is complete.
  */
 bool ang_board_reap(struct angara_ctx *ctx, bool end)
 {
@@ -250,7 +259,7 @@ static void cq_consumed(struct angara_ctx *ctx)
 	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
 }
 
-/* Handles all completions in the CQ.  Return: whether there were any. */
+/* Handles all completions in the CQ.  Return: true if there were any. */
 bool ang_reap(struct angara_ctx *ctx)
 {
 	struct angara_completion c;
@@ -306,7 +315,7 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 /**
  * struct poll_wait - state of angara_poll_wait()
  * @out: completions
- * @n: at most
+ * @n: capacity of @out
  * @got: out: their number
  */
 struct poll_wait {
@@ -347,7 +356,10 @@ static bool blocked_done(struct angara_ctx *ctx, const void *arg)
 	return !b->pending;
 }
 
-/* The call has returned: operations still in progress become counted. */
+/*
+ * A blocking call is about to return: its operations still in progress become
+ * counted.
+ */
 static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
 {
 	u32 i;

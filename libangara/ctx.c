@@ -11,7 +11,7 @@
 #define ANG_SQ_DEFAULT	256U
 #define ANG_CQ_DEFAULT	512U
 #define ANG_MSG_DEFAULT	65536U
-#define ANG_SPIN_US	20U
+#define ANG_SPIN_US	20U	/* shortest spin by default */
 
 static u32 or_default(u32 value, u32 def, u32 max)
 {
@@ -37,8 +37,9 @@ static int ctx_create(struct angara_ctx *ctx, const struct angara_ctx_attr *attr
 	if (q->caps & ANGARA_CAP_MSG && attr->msg_bytes != ANGARA_NO_MSG)
 		c->msg_bytes = or_default(attr->msg_bytes, ANG_MSG_DEFAULT,
 					  q->max_msg_bytes);
-	ctx->spin_ns = or_default(attr->spin_us, ANG_SPIN_US, ANG_SPIN_US) *
-		       1000ULL;
+	ctx->spin_least = 1000ULL * (attr->spin_us ? attr->spin_us : ANG_SPIN_US);
+	ctx->spin_most = attr->spin_us ? ctx->spin_least : 1000ULL * dev->ops->spin_us;
+	ctx->spin_ns = ctx->spin_most;
 	return dev->ops->ctx_open(dev, c, &ctx->dev);
 }
 

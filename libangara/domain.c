@@ -13,14 +13,19 @@
 #include "scan.h"
 #include "sized.h"
 
-#define ANG_NUMBER_BYTES	16	/* bytes of a device number as text, with NUL */
-
-/*
- * Finds the fabric and the device in it.  A path is a device of the driver,
- * whatever the environment says; without a name the launcher's choice applies.
+/**
+ * ang_dev_find() - find the fabric and the device in it
+ * @device: name, or NULL: the device that the launcher has chosen
+ * @spec: out: fabric.  A path always names a device of the driver, whatever the
+ *	environment says
+ * @buf: room for a number as text
+ * @name: out: name of the device: @device, @buf or a string of the environment
+ *
+ * Return: 0; -EINVAL the environment names no valid fabric; -ENODEV there is no
+ * device to choose; errors of ang_dev_choose().
  */
-static int find_device(const char *device, struct ang_spec *spec, char *buf,
-		       const char **name)
+int ang_dev_find(const char *device, struct ang_spec *spec,
+		 char buf[ANG_NUMBER_BYTES], const char **name)
 {
 	u32 number;
 	int ret;
@@ -57,6 +62,23 @@ static int open_errno(int ret)
 	}
 }
 
+/**
+ * ang_device_open() - open an adapter by its name
+ * @device: as for angara_domain_open()
+ * @spec: out: its fabric
+ * @dev: out
+ *
+ * Return: 0 or an error of angara_domain_open().
+ */
+int ang_device_open(const char *device, struct ang_spec *spec, struct ang_dev *dev)
+{
+	char buf[ANG_NUMBER_BYTES];
+	const char *name;
+	int ret = ang_dev_find(device, spec, buf, &name);
+
+	return ret ? ret : open_errno(ang_dev_open(dev, spec, name));
+}
+
 static int domain_about(struct angara_domain *dom)
 {
 	int ret;
@@ -90,10 +112,10 @@ static int domain_create(struct angara_domain *dom,
 	return ret;
 }
 
-static int domain_start(struct angara_domain *dom, const char *name,
+static int domain_start(struct angara_domain *dom, const char *device,
 			const struct angara_domain_attr *attr, u64 job)
 {
-	int ret = open_errno(ang_dev_open(&dom->dev, &dom->spec, name));
+	int ret = ang_device_open(device, &dom->spec, &dom->dev);
 
 	if (ret)
 		return ret;
@@ -113,9 +135,7 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 {
 	const size_t first = ANG_SIZED_FIRST(angara_domain_attr, job);
 	struct angara_domain_attr attr;
-	char buf[ANG_NUMBER_BYTES];
 	struct angara_domain *dom;
-	const char *name;
 	u64 job = 0;
 	int ret;
 
@@ -124,8 +144,8 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 	if (!ret && attr.flags)
 		ret = -EINVAL;
 	/*
-	 * Exchange first: all members take part, and a later local failure must
-	 * not leave the others waiting.
+	 * Exchange the key first: all processes of the job take part, and they
+	 * would wait for one that failed before.
 	 */
 	if (!ret && attr.job)
 		ret = ang_job_key(attr.job, &job);
@@ -134,9 +154,7 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 	dom = calloc(1, sizeof(*dom));
 	if (!dom)
 		return -ENOMEM;
-	ret = find_device(device, &dom->spec, buf, &name);
-	if (!ret)
-		ret = domain_start(dom, name, &attr, job);
+	ret = domain_start(dom, device, &attr, job);
 	if (ret) {
 		free(dom);
 		return ret;

@@ -54,8 +54,8 @@ static bool text_number(const char *text, u32 min, u32 max, u32 *val)
 }
 
 /*
- * Reads a decimal number such as 0.1 or 25e-3, times 10^@scale, rounded down; at most
- * 2^32 - 1.  It does not ask the locale for the point.
+ * Reads a decimal number such as 0.1 or 25e-3, times 10^@scale, rounded down;
+ * at most 2^32 - 1.  The decimal point does not depend on the locale.
  * Return: the text after it; NULL if there is none, or it is too large.
  */
 static const char *text_decimal(const char *text, int scale, u32 *val)
@@ -96,14 +96,17 @@ static const char *text_decimal(const char *text, int scale, u32 *val)
 	return v > ~0U ? NULL : text;
 }
 
-/* A probability, in parts of ANGARA_FAULT_ONE, which is 10^9. */
+/*
+ * Reads a probability; @val is in units of 1 / ANGARA_FAULT_ONE, that is,
+ * 10^-9.
+ */
 static bool text_share(const char *text, u32 *val)
 {
 	text = text_decimal(text, 9, val);
 	return text && !*text && *val <= ANGARA_FAULT_ONE;
 }
 
-/* A time with a unit, in cycles. */
+/* Reads a time with a unit, and converts it to cycles. */
 static bool text_delay(const char *text, u32 *val)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -121,7 +124,10 @@ static bool text_delay(const char *text, u32 *val)
 	return false;
 }
 
-/* Faults of all links.  Return: as spec_option(); @opt if it is another option. */
+/*
+ * Reads an option for faults of all links. Return: as spec_option(); @opt if it
+ * is not an option for faults.
+ */
 static const char *spec_fault(struct ang_spec *spec, const char *opt)
 {
 	const char *val;
@@ -263,7 +269,7 @@ static int spec_embedded(const char *text, struct ang_spec *spec, const char **w
 			return -EINVAL;
 	}
 	if ((u64)spec->fault.loss + spec->fault.corrupt > ANGARA_FAULT_ONE) {
-		*why = "loss= and corrupt= must be at most 1 together";
+		*why = "the sum of loss= and corrupt= must be at most 1";
 		return -EINVAL;
 	}
 	if (!*text)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which fabric to use, as given in ANGARA_FABRIC; shared with angara-run.
+ * The fabric selected by ANGARA_FABRIC; shared with angara-run.
  *
- *   loop the adapters of a driver, /dev/angara*
- *   /dev/angaraN            the same; the fabric of that adapter
- *   embedded[:FABRIC][,OPT] a fabric emulated by the processes themselves: of any kind that
- *   ang_topo_read() knows, or file:PATH
+ *   loop			the adapters of a driver, /dev/angara*
+ *   /dev/angaraN		the fabric of that adapter
+ *   embedded[:FABRIC][,OPT]	a fabric that the processes emulate themselves:
+ *				a description for ang_topo_read(), or file:PATH
  *
  * Default: the adapters if there are any, else an embedded one.
  */
@@ -29,15 +29,16 @@
 #define ANG_FILE_BYTES	256	/* bytes of the longest path of a graph, with its NUL */
 #define ANG_FLAW_BYTES	128	/* bytes of an error message about a file */
 #define ANG_SPEC_BYTES	512	/* bytes of the longest ANGARA_FABRIC */
-#define ANG_EMBED_NODES	4096U	/* most nodes and switches of an embedded fabric */
-#define ANG_EMBED_PROCS	4096U	/* processes that use one, at most */
-#define ANG_EMBED_SMALL	64U	/* jobs with more processes must set procs */
+#define ANG_EMBED_NODES	4096U	/* limit of nodes and switches */
+#define ANG_EMBED_PROCS	4096U	/* limit of processes that use a fabric */
+#define ANG_EMBED_SMALL	64U	/* larger jobs must set procs */
 
 /**
  * struct ang_spec - a fabric
  * @kind: ANG_FABRIC_*
- * @device: cdev: path of an adapter of it, empty for any
- * @topo: embedded, as all that follows: topology; no nodes for the default
+ * @device: for cdev: path of an adapter of the fabric, empty for any
+ * @topo: topology; no nodes for the default.  This and the members below are
+ *	for embedded fabrics
  * @file: file that describes it, if it is a graph
  * @flaw: buffer for a message about an error in the file
  * @ctxs: contexts per node, 0 for the default
@@ -46,11 +47,11 @@
  * @procs: processes that may use it at a time, 0 for the default
  * @heap_mib: limit per process on memory from angara_malloc(), 0 for the
  *	default
- * @fault: faults that each link begins with
- * @seed: start of their generators
+ * @fault: initial faults of each link
+ * @seed: seed of the generators of faults
  * @name: processes of a user that give the same name share the fabric; empty:
  *	private to one process or job
- * @own: the library has made the name, for a job
+ * @own: the library has generated the name, for a job
  * @fd: inherited descriptor of the segment, -1 for none
  */
 struct ang_spec {

@@ -17,7 +17,7 @@ static void spec_flaw(struct ang_spec *spec, const struct ang_topo_why *why)
 		snprintf(spec->flaw, sizeof(spec->flaw), "%s", why->what);
 }
 
-/* Only filling a table shows whether a graph is a fabric. */
+/* Is a graph a valid fabric?  To find that out, fills its routing table. */
 static bool graph_check(const struct ang_topo *topo, const char *text,
 			struct ang_topo_why *why)
 {
@@ -39,8 +39,8 @@ static int spec_path(struct ang_spec *spec, const char *path)
 	int ret = full ? 0 : -errno;
 
 	/*
-	 * Processes in other directories read it, from a list with commas: make
-	 * it absolute, without commas.
+	 * Processes in other directories read the path from a list separated by
+	 * commas, so the path must be absolute and without commas.
 	 */
 	if (!ret && (strlen(full) >= sizeof(spec->file) || strchr(full, ',')))
 		ret = -ENAMETOOLONG;
@@ -55,7 +55,7 @@ static int spec_path(struct ang_spec *spec, const char *path)
  * @spec: fabric; out: topo, file
  * @path: file
  *
- * Return: NULL, or an error message, which is in @spec.
+ * Return: NULL; after an error a message, stored in @spec.
  */
 const char *ang_spec_load(struct ang_spec *spec, const char *path)
 {

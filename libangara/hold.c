@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations on memory that is not registered: the region is NULL, and the offset
- * an address.  A few bytes are copied into the queue; others are held in the domain's cache, see
- * mr_cache.c, until the operation is complete.
+ * Operations on memory that is not registered: the region is NULL, and the
+ * offset is an address.  A few bytes are copied into the queue.  For more, the
+ * operation holds a region of the domain's cache, see mr_cache.c, until it is
+ * complete.
  *
- * The slot of such an operation has the flag ANG_SLOT_HOLDS in its kind, so other operations have
- * no cost.
+ * The slot of such an operation has the flag ANG_SLOT_HOLDS in its kind, so
+ * other operations have no additional cost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@ static void *hold_address(u64 off)
 	return (void *)(uintptr_t)off;
 }
 
-/* An operation of no bytes needs no memory: use any region.  This one is not held. */
+/*
+ * An operation of no bytes accesses no memory: it gets any region, and does not
+ * hold it.
+ */
 static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
 {
 	const struct angara_mr *scratch;
@@ -59,19 +63,19 @@ int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
 }
 
 /**
- * ang_hold_begin_nbi() - ang_hold_begin() for operations to post, if there is
- * room
+ * ang_hold_begin_nbi() - ang_hold_begin() for operations to post, if the queues
+ * have room
  * @ctx: context
  * @n: operations
- * @inl: bytes of payload in the queue, of the last one
+ * @inl: bytes of inline payload of the last operation
  * @op: options
- * @off: as for ang_hold_begin(), as those that follow
+ * @off: as for ang_hold_begin(), like the parameters that follow
  * @len: bytes
  * @access: ANGARA_ACCESS_*
  * @mr: out
  *
- * The caller retries an operation without room: do not register memory at each
- * attempt.
+ * If the queues have no room, nothing is registered: the caller retries the
+ * operation later.
  *
  * Return: as ang_hold_begin(), ang_room().
  */
@@ -93,7 +97,8 @@ void ang_held_release(struct ang_held *held)
 }
 
 /*
- * The region, if it belongs to the cache: regions of the program are not held.
+ * Return: the region if it belongs to the cache, else NULL: regions of the
+ * program are not held.
  */
 static struct angara_mr *held_region(struct angara_mr *mr)
 {
@@ -103,8 +108,8 @@ static struct angara_mr *held_region(struct angara_mr *mr)
 /**
  * ang_hold_posted() - attach held regions to a posted operation
  * @ctx: context
- * @wqe: as it was posted
- * @held: regions; may be none
+ * @wqe: the posted entry
+ * @held: regions, or none
  * @ret: result of posting
  *
  * Return: @ret; if that is not 0 the regions are released.
@@ -131,9 +136,9 @@ int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
  * ang_hold_post() - ang_post() of an operation on a region that is held for it
  * @ctx: context
  * @ret: result of filling in @wqe
- * @wqe: as for ang_post(), as those that follow
+ * @wqe: as for ang_post(), like @data, @len and @op
  * @data: payload
- * @len: bytes of it
+ * @len: bytes of @data
  * @op: options
  * @mr: region
  *
@@ -150,14 +155,14 @@ int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
 	return ang_hold_posted(ctx, wqe, &held, ret);
 }
 
-/* The operation of a slot that holds regions is complete. */
+/* Releases the regions of a slot whose operation is complete. */
 void ang_hold_end(struct angara_ctx *ctx, u32 number)
 {
 	ctx->slots[number].kind &= (u8)~ANG_SLOT_HOLDS;
 	ang_held_release(&ctx->held[number]);
 }
 
-/* The adapter no longer has the context. */
+/* Releases all held regions of a context that the adapter has destroyed. */
 void ang_hold_end_all(struct angara_ctx *ctx)
 {
 	u32 i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A process's side of the job.  The launcher is angara-run (job_run.c), or one
- * that speaks PMIx (job_pmix.c) or PMI (job_pmi.c); a process without a
- * launcher is a job of one.  A program can also create jobs itself.
+ * A process's side of the job.  The launcher is angara-run (job_run.c), or a
+ * launcher that speaks PMIx (job_pmix.c) or PMI (job_pmi.c); a process without
+ * a launcher is a job of one process.  A program can also create jobs itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -56,7 +56,10 @@ static int given_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret > 0 ? -EIO : ret;
 }
 
-/* Jobs that the program creates are not opened here. */
+/*
+ * Jobs that the program creates with angara_job_init_with(); angara_job_init()
+ * never opens one.
+ */
 static const struct ang_job_ops given = {
 	.exchange = given_exchange,
 	.close = single_close,
@@ -166,8 +169,8 @@ static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
  * @ranks: group, ascending and with this process; NULL for all
  * @nranks: processes in it
  * @tag: equal at all of them
- * @mine: block
- * @len: its bytes
+ * @mine: block of this process
+ * @len: bytes of the block
  * @all: out: blocks in the order of the group
  *
  * Return: 0; -EPIPE; -EMSGSIZE; -EINVAL; -ETIMEDOUT; an error of the program's
@@ -193,12 +196,12 @@ int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 
 /**
  * ang_job_bcast() - distribute a block of rank 0
- * @job: all its processes call
+ * @job: job; all of its processes call this
  * @data: in at rank 0, out at the others
  * @len: bytes, at most ANG_JOB_MAX_BLOCK
  *
- * By pairs, along a binomial tree: a process takes part in a logarithmic number
- * of exchanges of two.
+ * Blocks are exchanged between pairs of processes along a binomial tree, so
+ * each process takes part in a logarithmic number of exchanges.
  *
  * Return: as ang_job_exchange().
  */
@@ -228,7 +231,9 @@ int ang_job_bcast(struct angara_job *job, void *data, size_t len)
 	return ret;
 }
 
-/* The key of jobs that the process joins: all of these share one. */
+/*
+ * The key of jobs that a launcher started: all jobs of this process share it.
+ */
 static u64 launched_key;
 static pthread_mutex_t launched_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -260,13 +265,13 @@ static int agree_key(struct angara_job *job, u64 *key)
 
 /**
  * ang_job_key() - get the key that protects the job's memory from other jobs
- * @job: the first time, all its processes call
+ * @job: job; all of its processes take part in the first call of each
  * @key: out: random, not 0
  *
- * Rank 0 draws it, the exchange of the job distributes it.  It is secret: it is
- * never in the environment or a file, and is never printed.
+ * Rank 0 draws the key, and an exchange of the job distributes it.  The key is
+ * secret: it is never in the environment or in a file, and is never printed.
  *
- * Return: 0; as ang_job_exchange(); -EIO there is no randomness.
+ * Return: 0; as ang_job_exchange(); -EIO no random numbers are available.
  */
 int ang_job_key(struct angara_job *job, u64 *key)
 {

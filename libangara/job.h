@@ -3,15 +3,16 @@
  * The exchange between the processes of a job, and its protocol; angara-run is
  * the server.
  *
- * A process has at most one exchange in progress.  It sends a request: header,
- * @nranks ranks in ascending order, @len bytes.  When all processes of the
- * group have sent a request with the same tag, each gets a reply: header, then
- * the blocks of the group in the order of ranks.  The connection is a local
- * stream socket; numbers are in the machine's byte order.
+ * A process has at most one exchange in progress.  The process sends a request:
+ * header, @nranks ranks in ascending order, @len bytes.  When all processes of
+ * the group have sent a request with the same tag, each gets a reply: header,
+ * then the blocks of the group in the order of ranks.  The connection is a
+ * local stream socket; numbers are in the machine's byte order.
  *
- * An exchange has ANGARA_JOB_TIMEOUT seconds from its first request.  Processes
- * that have not sent theirs by then are late: this exchange, and from then on
- * every exchange of a group with one of them, ends with -ETIMEDOUT.
+ * An exchange has ANGARA_JOB_TIMEOUT seconds from its first request.  A process
+ * that has not sent its request by then is called late: this exchange, and
+ * every later exchange of a group that contains the late process, ends with
+ * -ETIMEDOUT.
  */
 #ifndef ANG_JOB_H
 #define ANG_JOB_H
@@ -64,16 +65,17 @@ struct ang_job_reply {
 
 /**
  * struct ang_team_card - data that processes exchange to create a team
- * @fabric_id: fabric of its context
- * @id: proposed number of the team; that of the first member counts
+ * @fabric_id: fabric of the context of this process
+ * @id: number of the team that this process proposes; the first member's number
+ *	is used
  * @list: hash of the list of members
  * @n: members in the list
  * @root: as in struct angara_team_attr
  * @tree: as in struct angara_team_attr
- * @pkey: partition of its context
- * @node: its node
- * @ctx: its context
- * @err: why it cannot take part, or 0
+ * @pkey: partition of the context
+ * @node: node of the context
+ * @ctx: number of the context
+ * @err: error that keeps this member from taking part, or 0
  * @flags: as in struct angara_team_attr
  * @stripes: as in struct angara_team_attr, not 0
  */
@@ -117,13 +119,13 @@ struct ang_job_ops {
  * @pmix: state of PMIx, else NULL
  * @pmi: state of PMI, else NULL
  * @given: the program's exchange function, else NULL
- * @arg: its argument
- * @rank: of this process
+ * @arg: argument of @given
+ * @rank: rank of this process
  * @size: processes
  * @key: result of ang_job_key() in a job that the program created, 0 before
  * @cards: room for a card of each process.  Allocated with the job: creating a
  *	team must not fail between two exchanges
- * @order: room for the ranks of its members, likewise
+ * @order: room for the ranks of a team's members, also allocated with the job
  */
 struct angara_job {
 	const struct ang_job_ops *ops;
@@ -142,8 +144,8 @@ struct angara_job {
 /**
  * struct ang_job_place - this process among those of its job on this machine
  * @name: identifies the job; "" in a job of one process
- * @rank: among them
- * @size: their number
+ * @rank: rank of this process among those on this machine
+ * @size: number of processes on this machine
  */
 struct ang_job_place {
 	char name[256];
@@ -155,7 +157,10 @@ extern const struct ang_job_ops ang_job_run;
 extern const struct ang_job_ops ang_job_pmix;
 extern const struct ang_job_ops ang_job_pmi;
 
-/* Details that an error number does not contain: which process is missing. */
+/*
+ * Prints details that an error number does not contain, such as which process
+ * is missing.
+ */
 #define ang_job_say(...)	ang_say("libangara", __VA_ARGS__)
 
 int ang_env_number(const char *name, u32 max, u32 *val);

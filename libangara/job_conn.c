@@ -11,7 +11,9 @@
 #include "job_net.h"
 #include "lib.h"
 
-/* Card: the word in hex, then the addresses of the listening socket. */
+/*
+ * Makes the card: the word in hex, then the addresses of the listening socket.
+ */
 static int conns_card(struct ang_conns *l, bool here)
 {
 	char *at = l->card;
@@ -24,7 +26,7 @@ static int conns_card(struct ang_conns *l, bool here)
 
 /**
  * ang_conns_new() - listen for the other processes
- * @rank: of this process
+ * @rank: rank of this process
  * @size: processes
  * @here: all are on this machine
  * @conns: out
@@ -104,10 +106,10 @@ void ang_conns_free(struct ang_conns *l)
 /**
  * ang_conns_learn() - take the card of another process
  * @l: connections
- * @rank: of that process
- * @card: of ang_conns_new() there
+ * @rank: rank of that process
+ * @card: card from ang_conns_new() of that process
  *
- * Return: 0; -EPIPE it is no card; -ENOMEM.
+ * Return: 0; -EPIPE it is not a card; -ENOMEM.
  */
 int ang_conns_learn(struct ang_conns *l, u32 rank, const char *card)
 {
@@ -144,11 +146,11 @@ static struct pollfd out_poll(const struct ang_conn_out *out, bool sends)
 }
 
 /**
- * ang_conns_poll() - sleep until something can be done, and receive
+ * ang_conns_poll() - sleep until a connection is ready, and receive
  * @l: connections
- * @to: rank that is sent to; its card is known, as is that of @from
- * @sends: there is more to send
- * @from: rank that is waited for
+ * @to: rank to send to; its card and that of @from are known
+ * @sends: data for @to is pending
+ * @from: rank to receive from
  * @wait_ms: milliseconds at most
  *
  * Return: 0, also if a signal came; -errno.

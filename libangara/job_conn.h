@@ -3,10 +3,11 @@
  * Connections between the processes of a job, over TCP: each end proves that it
  * belongs to the job, messages are authenticated, and no function here blocks.
  *
- * Each process listens.  The launcher gives its card to the processes of the
- * job only.  The card has the addresses, and a random word, the key of SipHash
- * MACs, which is never sent over a connection.  A connection carries messages
- * one way, from the process that dialled:
+ * Each process listens.  The launcher gives the card of each process to the
+ * processes of the job only.  The card has the addresses, and a random word,
+ * the key of SipHash MACs, which is never sent over a connection.  A connection
+ * carries messages one way, from the process that connected (the dialler) to
+ * the listener:
  *
  *	hello	dialler		its rank, a random number, a MAC
  *	answer	listener	a random number, a MAC over both numbers
@@ -15,18 +16,20 @@
  *				numbers and the place of the message
  *
  * The key of all MACs is the word of the listener, and each MAC covers its
- * purpose, so no MAC can replace another.  Before it sends blocks, the dialler
- * knows that it has not reached a stranger that now has the port.  A stranger
- * on the same network can neither connect, nor replay a connection that it has
- * seen, nor change a message.  Contents are not encrypted.
+ * purpose, so no MAC can replace another.  So the dialler sends no blocks to a
+ * stranger (a process outside of the job) that listens on the port now.  A
+ * stranger on the same network can neither connect, nor replay a connection
+ * that it has seen, nor change a message.  Contents are not encrypted.
  *
- * Messages of a pair of processes arrive in the order in which they were sent, and none is missing.
- * So a connection that has carried a message is not replaced when it ends: the sender could not
- * know which messages have arrived.
+ * Messages of a pair of processes arrive in the order in which they were sent,
+ * and none is missing.  So if a connection that has carried a message ends, the
+ * process does not connect again: the sender cannot know which messages have
+ * arrived.
  *
- * A connection without a valid hello counts as a stranger.  Their number is
- * limited: the oldest is closed to make room for others, also if descriptors
- * run out.  So a process whose connection ends before the answer dials again.
+ * A connection without a valid hello counts as a stranger's.  The number of
+ * such connections is limited: the oldest is closed to make room for others,
+ * also if descriptors run out.  So a process whose connection ends before the
+ * answer dials again.
  */
 #ifndef ANG_JOB_CONN_H
 #define ANG_JOB_CONN_H
@@ -58,12 +61,12 @@ struct ang_conn_proof {
 /**
  * struct ang_conn_head - head of a message
  * @exchange: hash of group and tag
- * @step: of the exchange
- * @status: 0, or why no blocks follow
+ * @step: step of the exchange
+ * @status: 0, or the error because of which no blocks follow
  * @len: bytes of a block
- * @blocks: that follow
- * @blocks_mac: of the blocks
- * @mac: of the fields above
+ * @blocks: blocks that follow
+ * @blocks_mac: MAC of the blocks
+ * @mac: MAC of the fields above
  */
 struct ang_conn_head {
 	u64 exchange;
@@ -94,9 +97,9 @@ enum ang_conn_mac {
  * struct ang_conn_session - data that every MAC of a connection covers
  * @from: rank that dialled
  * @to: rank that listens
- * @asked: random number of the former
- * @answered: random number of the latter, 0 before it is known
- * @count: messages before this one
+ * @asked: random number of @from
+ * @answered: random number of @to, 0 before it is known
+ * @count: number of messages before this one
  */
 struct ang_conn_session {
 	u32 from;
@@ -116,14 +119,15 @@ enum ang_conn_in_stage {
 /**
  * struct ang_conn_in - a connection that another process has made
  * @fd: socket, -1 once it has ended
- * @stage: part expected next
- * @age: connections accepted before this one
+ * @stage: kind of the part that is expected next
+ * @age: number of connections accepted before this one
  * @got: bytes of that part received so far
- * @session: its from and asked are known after the hello
- * @hello: received first
- * @proof: then
- * @head: then, of each message
- * @part: the message, once its head is there
+ * @session: data that MACs cover; @session.from and @session.asked are known
+ *	after the hello
+ * @hello: first part
+ * @proof: second part
+ * @head: head of each message
+ * @part: the message, once its head has arrived
  * @first: messages that have arrived, the oldest first
  */
 struct ang_conn_in {
@@ -150,17 +154,17 @@ enum ang_conn_out_stage {
 /**
  * struct ang_conn_out - a connection to another process
  * @fd: socket, -1 without one
- * @stage: of it
- * @err: why there is none, or 0
- * @word: of that process
- * @places: where it listens
- * @place: address that is dialled, by its index
+ * @stage: stage of the connection
+ * @err: error because of which there is none, or 0
+ * @word: word of that process
+ * @places: addresses at which it listens
+ * @place: index of the address that is dialled
  * @until_ms: end of the stage, in ANG_CONN_OUT_PAUSE and ANG_CONN_OUT_DIAL
  * @got: bytes of the answer
  * @warned: the user was warned of a stranger at its address
- * @used: a message was sent, or a part of one: never dial again
- * @session: of this connection
- * @answer: what comes back
+ * @used: a message was sent, or a part of one: never connect again
+ * @session: numbers of this connection
+ * @answer: the peer's answer
  */
 struct ang_conn_out {
 	int fd;
@@ -182,7 +186,7 @@ struct ang_conn_out {
  * @rank: its rank
  * @size: processes of the job
  * @fd: listening socket
- * @deaf_ms: when to accept connections again, see in_accept()
+ * @deaf_ms: time from which connections are accepted again, see in_accept()
  * @word: key of MACs in connections to this process
  * @card: address and word
  * @out: by rank: connection to it, NULL before its card is known

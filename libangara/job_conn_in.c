@@ -10,7 +10,7 @@
 #include "job_conn.h"
 #include "job_net.h"
 
-#define IN_DEAF_MS	100	/* without descriptors for connections */
+#define IN_DEAF_MS	100	/* pause if there are no descriptors */
 #define IN_AT_ONCE	(ANG_CONN_STRANGERS / 2)
 
 void ang_conn_in_end(struct ang_conn_in *in)
@@ -26,7 +26,7 @@ void ang_conn_in_end(struct ang_conn_in *in)
  * ang_conn_in_spare() - close the oldest connection of a stranger
  * @l: connections
  *
- * Return: whether there was one; its descriptor is free.
+ * Return: true if there was one; then a descriptor is free.
  */
 bool ang_conn_in_spare(struct ang_conns *l)
 {
@@ -80,7 +80,10 @@ static struct ang_conn_in *in_new(struct ang_conns *l)
 	return &l->in[i];
 }
 
-/* Prints one line for all strangers: they may be many.  Return: false */
+/*
+ * Refuses a connection; warns of strangers only once, since they may be many.
+ * Return: false
+ */
 static bool in_refuse(struct ang_conns *l, const struct ang_conn_in *in)
 {
 	char name[ANG_NET_NAME];
@@ -94,7 +97,7 @@ static bool in_refuse(struct ang_conns *l, const struct ang_conn_in *in)
 	return false;
 }
 
-/* Return: the hello is new; if memory is short, it counts as a replay. */
+/* Return: true if the hello is new; without memory it counts as a replay. */
 static bool in_first_time(struct ang_conns *l, u64 nonce)
 {
 	size_t i;
@@ -129,7 +132,10 @@ static bool in_hello(struct ang_conns *l, struct ang_conn_in *in)
 	in->session.answered = answer.nonce;
 	answer.mac = ang_conn_mac(l->word, ANG_CONN_ANSWER, &in->session, NULL, 0);
 	in->stage = ANG_CONN_IN_PROOF;
-	/* The first bytes of a connection always find room. */
+	/*
+	 * The socket buffer always has room for the first bytes of a
+	 * connection.
+	 */
 	return send(in->fd, &answer, sizeof(answer), MSG_NOSIGNAL) == sizeof(answer);
 }
 
@@ -176,7 +182,10 @@ static bool in_blocks(struct ang_conns *l, struct ang_conn_in *in)
 	return true;
 }
 
-/* A part has been received completely.  Return: the connection stays open. */
+/*
+ * A part has been received completely. Return: true if the connection stays
+ * open.
+ */
 static bool in_whole(struct ang_conns *l, struct ang_conn_in *in)
 {
 	in->got = 0;
@@ -192,7 +201,7 @@ static bool in_whole(struct ang_conns *l, struct ang_conn_in *in)
 	}
 }
 
-/* Destination of the next bytes, and how many are missing. */
+/* Return: destination of the next bytes; @missing: how many are missing. */
 static void *in_place(struct ang_conn_in *in, size_t *missing)
 {
 	size_t whole;
@@ -239,10 +248,10 @@ static void in_read(struct ang_conns *l, struct ang_conn_in *in)
 }
 
 /*
- * Accepts a few at a time, so that each is read before others replace it.  A
- * process without a free descriptor cannot accept a connection: the connection
- * stays in the queue, and the listening socket readable.  If no stranger has a
- * descriptor to free, the socket is ignored for a while.
+ * Accepts a few connections at a time, so that each is read before newer ones
+ * replace it.  A process without a free descriptor cannot accept a connection:
+ * the connection stays in the queue, and the listening socket readable.  If no
+ * stranger has a descriptor to free, the socket is ignored for a while.
  */
 static void in_accept(struct ang_conns *l)
 {
@@ -298,8 +307,8 @@ bool ang_conns_hear(const struct ang_conns *l, u32 from)
  * ang_conns_take() - take a message
  * @l: connections
  * @from: rank that sent it
- * @exchange: of it
- * @step: of it
+ * @exchange: its exchange
+ * @step: its step
  *
  * Return: the message, to be freed; NULL if it has not arrived.
  */

@@ -11,7 +11,10 @@ u64 ang_conn_now_ms(void)
 	return ang_now_ns() / 1000000;
 }
 
-/** ang_conn_nonce() - draw a number that is used once.  Return: 0; -EIO */
+/*
+ * ang_conn_nonce() - draw a number that is used once. Return: 0; -EIO no random
+ * numbers.
+ */
 int ang_conn_nonce(u64 *nonce)
 {
 	return getrandom(nonce, sizeof(*nonce), 0) == sizeof(*nonce) ? 0 : -EIO;
@@ -19,11 +22,11 @@ int ang_conn_nonce(u64 *nonce)
 
 /**
  * ang_conn_mac() - MAC of a part of a connection
- * @word: of the process that listens
+ * @word: word of the process that listens
  * @what: part
- * @session: of the connection
- * @data: further data that it covers
- * @len: bytes of that
+ * @session: session of the connection
+ * @data: further data that the MAC covers
+ * @len: bytes of @data
  *
  * MACs are compared as one word, in a time that does not depend on their bytes.
  */

@@ -21,7 +21,7 @@ void ang_conn_out_end(struct ang_conn_out *out, int err)
 	out->err = err;
 }
 
-/* Dials addresses from @out->place on until one does not refuse at once. */
+/* Dials addresses from @out->place on, until one does not fail at once. */
 static void out_dial(struct ang_conns *l, struct ang_conn_out *out)
 {
 	int ret;
@@ -53,7 +53,7 @@ static void out_dial_next(struct ang_conns *l, struct ang_conn_out *out)
 /**
  * ang_conns_dial() - ensure that a connection exists or is in progress
  * @l: connections
- * @rank: where to, its card is known
+ * @rank: process to connect to; its card is known
  */
 void ang_conns_dial(struct ang_conns *l, u32 rank)
 {
@@ -84,8 +84,9 @@ static void out_hello(struct ang_conn_out *out)
 	hello.nonce = out->session.asked;
 	hello.mac = ang_conn_mac(out->word, ANG_CONN_HELLO, &out->session, NULL, 0);
 	/*
-	 * The first bytes of a connection always find room.  If it has ended, so
-	 * does the receiving of the answer.
+	 * The socket buffer always has room for the first bytes of a
+	 * connection. If the connection has ended, receiving the answer fails,
+	 * too.
 	 */
 	send(out->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
@@ -100,7 +101,10 @@ static void out_dialled(struct ang_conns *l, struct ang_conn_out *out)
 		out_dial_next(l, out);
 }
 
-/* A stranger has this address.  The process may have another one. */
+/*
+ * The process at this address cannot prove that it is the peer.  Tries the next
+ * address of the peer.
+ */
 static void out_refuse(struct ang_conns *l, struct ang_conn_out *out)
 {
 	char name[ANG_NET_NAME];
@@ -184,9 +188,9 @@ void ang_conn_out_event(struct ang_conns *l, struct ang_conn_out *out)
 /**
  * ang_conn_send() - send as much of a message as there is room for
  * @out: connection
- * @head: of the message; gets its MACs
- * @blocks: the rest
- * @sent: bytes that were sent, counted on
+ * @head: head of the message; out: its MACs
+ * @blocks: the other bytes of the message
+ * @sent: in: bytes sent before; out: incremented by those sent now
  *
  * Return: 0; -EAGAIN there is more to send; -errno there is no connection.
  */

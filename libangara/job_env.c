@@ -13,7 +13,7 @@
  * @max: greatest number
  * @val: out, unchanged on an error
  *
- * Return: 0; -ENOENT it is not set; -EINVAL it is no number up to @max.
+ * Return: 0; -ENOENT it is not set; -EINVAL it is not a number up to @max.
  */
 int ang_env_number(const char *name, u32 max, u32 *val)
 {
@@ -35,7 +35,7 @@ int ang_env_number(const char *name, u32 max, u32 *val)
 
 /**
  * ang_job_timeout() - read the time that an exchange may take
- * @seconds: out: 0 for any time
+ * @seconds: out: 0: no limit
  *
  * Return: 0; -EINVAL the environment has no number of seconds.
  */

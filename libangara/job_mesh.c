@@ -4,18 +4,19 @@
  *
  * An exchange of n processes takes ceil(log2(n)) steps.  In step k the process
  * at index i sends all its blocks to the process at index i + 2^k: its own and
- * those of the processes before it.  It receives as many from index i - 2^k.
- * So each process communicates with a logarithmic number of others, and each
- * block reaches each process once.  A process gets the cards of all of them
- * before the first step, so the steps do not need the launcher.
+ * those of the processes before it.  It receives as many blocks from the
+ * process at index i - 2^k. So each process communicates with a logarithmic
+ * number of others, and each block reaches each process once.  Before the first
+ * step a process gets the cards of all its partners, so the steps do not need
+ * the launcher.
  *
- * Messages name exchange and step, and those of one process arrive in the order
- * in which they were sent.  Early messages wait in the queue of their
+ * Each message contains exchange and step; messages of one process arrive in
+ * the order in which they were sent.  Early messages wait in the queue of their
  * connection.
  *
  * A process that cannot continue because another is gone still takes part in
  * the remaining steps.  It sends the error instead of blocks, so all processes
- * learn of it.
+ * receive it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@
 #include "job_net.h"
 #include "lib.h"
 
-#define MESH_GRACE_MS	1000	/* time for data that a process sent before it left */
-#define MESH_LOOK_MS	50	/* poll interval while a connection is made or missing */
+#define MESH_GRACE_MS	1000 /* time to read data of a process that has left */
+#define MESH_LOOK_MS	50	/* poll interval without a connection */
 
 static_assert(ANG_MESH_CARD == ANG_CONN_CARD, "a card");
 
@@ -45,7 +46,7 @@ struct ang_mesh {
 
 /**
  * ang_mesh_new() - listen for the other processes
- * @rank: of this process
+ * @rank: rank of this process
  * @size: processes
  * @here: all are on this machine
  * @mesh: out
@@ -86,15 +87,15 @@ const char *ang_mesh_card(const struct ang_mesh *m)
  * struct mesh_step - a step in progress
  * @exchange: hash of group and tag
  * @step: number
- * @to: rank that gets what we have
- * @from: rank that sends
- * @head: of what we send
- * @blocks: it
- * @sent: bytes sent of both
- * @timeout_s: that the exchange may take
+ * @to: rank that we send to
+ * @from: rank that we receive from
+ * @head: head of the message that we send
+ * @blocks: its blocks
+ * @sent: bytes sent of head and blocks
+ * @timeout_s: seconds that the exchange may take, 0: no limit
  * @until_ms: deadline, 0 for none
- * @gone_ms: since when @from seems to be gone, 0 if it does not
- * @again: it was dialled again since
+ * @gone_ms: time since which @from seems to be gone; 0: it seems to be alive
+ * @again: @from was dialled again since then
  */
 struct mesh_step {
 	u64 exchange;
@@ -131,22 +132,23 @@ static bool mesh_met(const struct ang_mesh *m, u32 rank)
 	       ang_conns_hear(m->conns, rank);
 }
 
-/* The deadline has passed: prints the processes that are late. */
+/* Prints the processes that are late, after the deadline has passed. */
 static int step_late(const struct ang_mesh *m, const struct mesh_step *s, bool got,
 		     bool sent)
 {
 	if (!got)
 		mesh_tell(m, s->from, mesh_met(m, s->from) ?
-			  "has come but sent nothing" : "has not come", s->timeout_s);
+			  "has connected but sent nothing" : "has not connected", s->timeout_s);
 	if (!sent && (got || s->to != s->from))
 		mesh_tell(m, s->to, mesh_met(m, s->to) ?
-			  "has come but taken nothing" : "has not come", s->timeout_s);
+			  "has connected but received nothing" : "has not connected", s->timeout_s);
 	return -ETIMEDOUT;
 }
 
 /*
- * Is @s->from, which has sent nothing, alive? It is if there is a connection with it.  It may have
- * closed only that, so dial once before giving up.
+ * Is @s->from alive although it has sent nothing?  A process with an open
+ * connection is alive.  It may have closed only this connection, so connect to
+ * it once before giving up.
  * Return: 0 or -errno.
  */
 static int step_alive(struct ang_mesh *m, struct mesh_step *s)
@@ -218,13 +220,16 @@ static int step_run(struct ang_mesh *m, struct mesh_step *s,
 		if (!ret && !*msg)
 			ret = step_alive(m, s);
 	}
-	/* Nothing can follow a part of a message. */
+	/* A partly sent message cannot be followed by another one. */
 	if (sent == -EAGAIN && s->sent)
 		ang_conn_out_end(l->out[s->to], -EPIPE);
 	return ret;
 }
 
-/* One step: appends the blocks received to the @have blocks of @len at @tmp. */
+/*
+ * Executes a step: appends the received blocks to the @have blocks of @len
+ * bytes at @tmp.
+ */
 static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 have,
 		     u32 more, size_t len, int verdict)
 {
@@ -244,8 +249,8 @@ static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 hav
 	s->again = false;
 	ang_conns_dial(m->conns, s->to);
 	/*
-	 * The connection shows whether the other process is alive.  A process that has sent
-	 * everything and left is not waited for.
+	 * The connection shows whether the other process is alive.  Do not wait
+	 * for a process that has sent everything and left.
 	 */
 	ang_conns_receive(m->conns);
 	if (!ang_conns_hear(m->conns, s->from))
@@ -277,7 +282,7 @@ static int mesh_learn(struct ang_mesh *m, ang_mesh_card_fn card, void *arg, u32 
 	return ret ? ret : ang_conns_learn(m->conns, rank, text);
 }
 
-/* The partners of the step that starts with @have blocks. */
+/* Sets the partners of the step that starts with @have blocks. */
 static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32 have)
 {
 	u32 to = (me + have) % n, from = (me + n - have) % n;
@@ -289,17 +294,17 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
 /**
  * ang_mesh_exchange() - exchange blocks
  * @m: mesh
- * @card: gets the card of another process
+ * @card: function that gets the card of another process
  * @arg: argument of @card
- * @timeout_s: seconds that it may take, 0 for any time
- * @ranks: as for ang_job_exchange(), and what follows
+ * @timeout_s: seconds that it may take, 0: no limit
+ * @ranks: as for ang_job_exchange(), like the other arguments
  * @nranks: processes
- * @tag: of the exchange
+ * @tag: tag of the exchange
  * @mine: block
  * @len: its bytes
  * @all: out
  *
- * A process that is late or gone is named on standard error.
+ * Prints on standard error which process is late or gone.
  *
  * Return: 0; -EPIPE a process is gone; -EMSGSIZE; -ETIMEDOUT; -ENOMEM; -errno;
  * an error of @card.
@@ -326,7 +331,10 @@ int ang_mesh_exchange(struct ang_mesh *m, ang_mesh_card_fn card, void *arg,
 		if (!verdict)
 			verdict = mesh_learn(m, card, arg, s.from);
 	}
-	/* The launcher does not answer: close the connections, so the others notice. */
+	/*
+	 * The launcher does not answer: close the connections, so that the
+	 * others detect the error.
+	 */
 	if (verdict) {
 		ang_conns_end(m->conns);
 		return verdict;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Exchanges over direct connections between the processes, for launchers that
- * only distribute one card of each process.
+ * can only distribute one card per process.
  */
 #ifndef ANG_JOB_MESH_H
 #define ANG_JOB_MESH_H
@@ -15,7 +15,7 @@ struct ang_mesh;
 /**
  * typedef ang_mesh_card_fn - get the card of another process
  * @arg: as given to ang_mesh_exchange()
- * @rank: of that process
+ * @rank: rank of that process
  * @card: out: text
  *
  * Return: 0 or -errno.

@@ -30,7 +30,10 @@ union net_addr {
 	struct sockaddr_storage room;
 };
 
-/** ang_net_nonblocking() - make a socket non-blocking, without delay.  Return: 0 or -errno */
+/*
+ * ang_net_nonblocking() - make a socket non-blocking, and set TCP_NODELAY.
+ * Return: 0 or -errno
+ */
 int ang_net_nonblocking(int fd)
 {
 	int on = 1;
@@ -77,7 +80,9 @@ int ang_net_listen(bool here, int *fd)
 	return ret ? net_listen_on(here ? "::1" : "0.0.0.0", fd) : 0;
 }
 
-/* Adds "-ADDRESS" to a text.  Return: true; false the address is of no use. */
+/*
+ * Adds "-ADDRESS" to a text. Return: true; false the address cannot be used.
+ */
 static bool net_add(char *text, size_t size, const struct sockaddr *addr)
 {
 	const union net_addr *a = (const union net_addr *)addr;
@@ -85,7 +90,7 @@ static bool net_add(char *text, size_t size, const struct sockaddr *addr)
 	char host[INET6_ADDRSTRLEN];
 	size_t at = strlen(text);
 
-	/* A link-local address means nothing on another machine. */
+	/* A link-local address is not valid on another machine. */
 	if (six && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr))
 		return false;
 	if (getnameinfo(addr, six ? sizeof(a->in6) : sizeof(a->in), host,
@@ -98,10 +103,10 @@ static bool net_add(char *text, size_t size, const struct sockaddr *addr)
 
 /**
  * ang_net_place() - describe where a socket listens
- * @fd: of ang_net_listen()
- * @here: as there
- * @text: out
- * @size: bytes of it
+ * @fd: socket of ang_net_listen()
+ * @here: as for ang_net_listen()
+ * @text: out: addresses
+ * @size: bytes of @text
  *
  * Return: 0; -EADDRNOTAVAIL the machine has no address; -errno.
  */
@@ -134,8 +139,8 @@ int ang_net_place(int fd, bool here, char *text, size_t size)
 }
 
 /*
- * The port of a text, and its address number @which.  Return: 0; -ENOENT it has
- * fewer; -EPIPE it is no such text.
+ * Reads from a text the port and the address with index @which.  Return: 0;
+ * -ENOENT it has fewer addresses; -EPIPE the text is invalid.
  */
 static int net_part(const char *text, u32 which, unsigned int *port,
 		    char host[INET6_ADDRSTRLEN])
@@ -175,8 +180,8 @@ static int net_dial_addr(const struct addrinfo *addr, int *out)
 
 /**
  * ang_net_dial() - begin a connection to a process
- * @text: where it listens
- * @which: of its addresses, counted from 0
+ * @text: addresses of the process
+ * @which: index of the address, from 0
  * @fd: out: socket, for ang_net_dialled()
  *
  * Does not block.
@@ -206,7 +211,7 @@ int ang_net_dial(const char *text, u32 which, int *fd)
 
 /**
  * ang_net_dialled() - check whether a connection is made
- * @fd: of ang_net_dial()
+ * @fd: socket from ang_net_dial()
  *
  * Return: 0; -EINPROGRESS not yet; -errno it cannot be made.
  */
@@ -223,8 +228,8 @@ int ang_net_dialled(int fd)
 
 /**
  * ang_net_name() - format an address of a text, for messages
- * @text: where a process listens
- * @which: of its addresses
+ * @text: addresses of a process
+ * @which: index of the address, from 0
  * @name: out: "[ADDRESS]:PORT", the brackets with IPv6 only
  */
 void ang_net_name(const char *text, u32 which, char name[ANG_NET_NAME])

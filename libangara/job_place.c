@@ -40,7 +40,7 @@ ANG_PUBLIC int angara_job_place(const char *name, unsigned int rank,
 	return 0;
 }
 
-/* Hash to check that all processes name the same ranks. */
+/* Hash of a list of ranks, to check that all processes use the same list. */
 u64 ang_ranks_hash(const u32 *ranks, u32 n)
 {
 	u64 h = ANG_HASH_INIT;

@@ -3,23 +3,25 @@
  * Jobs of launchers that speak PMI, version 1 and 2: mpiexec.hydra of MPICH, and
  * srun with --mpi=pmi2.
  *
- * A process sends one request at a time over a socket of the launcher, PMI_FD.  PMI has a store of
- * short texts and a barrier of all processes.  These do not support exchanges of groups, and are
- * slow for large ones.  So each process stores the addresses at which it listens, the launcher's
- * barrier makes them visible, and exchanges go from process to process (job_mesh.c).
+ * A process sends one request at a time over a socket of the launcher, PMI_FD.
+ * PMI has a store of short texts and a barrier of all processes.  They do not
+ * support exchanges of groups, and are slow for large blocks.  So each process
+ * stores the addresses at which it listens, the launcher's barrier makes them
+ * visible, and exchanges go from process to process (job_mesh.c).
  *
  * A process that joins gets the addresses that exchanges of the whole job need,
- * and takes part in an empty exchange of all processes: when that has ended, no
- * process has a request to the launcher pending. mpiexec.hydra ends with a
- * status of its own (255, or by SIGPIPE) if a request is pending when another
- * process dies; and its barrier of version 2 does not wait.  Addresses that
- * only groups need are requested when a group first needs them.
+ * and takes part in an empty exchange of all processes: after this exchange, no
+ * process has a request to the launcher pending.  If a request is pending when
+ * a process dies, mpiexec.hydra does not return the status of that process, but
+ * 255 or SIGPIPE.  In version 2, its barrier does not wait for all processes.
+ * Addresses that only groups need are requested when a group first needs them.
  *
- * The versions differ in their syntax: version 1 has lines of words, version 2 has a length of six
- * digits and "name=value;".  Both begin with a line.
+ * The versions differ in their syntax: version 1 has lines of words, version 2
+ * has a length of six digits and "name=value;".  Both versions begin with a
+ * line.
  *
  * A process sends its finalize request when it ends, not when the last job is
- * finalized: PMI cannot be joined twice.
+ * finalized: a process can join PMI only once.
  */
 #include <errno.h>
 #include <poll.h>
@@ -50,12 +52,12 @@ struct ang_pmi;
 /**
  * struct pmi_ops - a version of the protocol
  * @version: number
- * @init: handshake after the first line, which both versions have
+ * @init: handshake after the first line, which is the same in both versions
  * @put: put a text into the store
  * @fence: barrier of all processes; afterwards texts put before it can be read
  * @get: get a text of the store. Return: -ENOENT there is none of that name
  * @info: get a text stored by the launcher.  Return: as @get
- * @bye: the process leaves
+ * @bye: leave PMI
  */
 struct pmi_ops {
 	u32 version;
@@ -71,15 +73,15 @@ struct pmi_ops {
  * struct ang_pmi - this process under PMI; there is one, and it joins only once
  * @ops: version
  * @fd: socket
- * @rank: of this process
+ * @rank: rank of this process
  * @size: processes
- * @pid: of the process that joined; a child of fork(2) must not finalize for it
- * @limit_s: for joining and for each exchange, 0 for none
- * @timeout_s: of the operation in progress
- * @until_ms: its deadline, 0 for none
+ * @pid: process that joined; its children by fork(2) must not finalize
+ * @limit_s: seconds for joining and for each exchange, 0: no limit
+ * @timeout_s: time limit of the operation in progress
+ * @until_ms: deadline of the operation, 0: none
  * @in_fence: the operation is the launcher's barrier
- * @broken: why exchanges cannot continue, or 0
- * @name: of the store; differs between jobs
+ * @broken: error because of which exchanges cannot continue, or 0
+ * @name: name of the store; differs between jobs
  * @mesh: connections to the others
  * @text: message sent or received last
  */
@@ -214,7 +216,7 @@ static int pmi_value(const struct ang_pmi *p, const char *name, char end,
 	return -ENOENT;
 }
 
-/* Is it the expected answer, with a status of success? */
+/* Is the received message the expected answer, with a status of success? */
 static int pmi_judge(struct ang_pmi *p, const char *answer, char end)
 {
 	char text[64];
@@ -364,8 +366,9 @@ static const struct pmi_ops versions[] = {
 };
 
 /*
- * Which node a rank is on: "(vector,(NODE,NODES,RANKS),...)", blocks of NODES
- * nodes from NODE on with RANKS each, from the beginning again when all are used.
+ * Return: node of a rank, by the map "(vector,(NODE,NODES,RANKS),...)".  Each
+ * block assigns RANKS ranks to each of NODES nodes from NODE on; after the last
+ * block the map starts again with the first one.
  */
 static u32 node_of(const char *map, u32 rank)
 {
@@ -375,7 +378,10 @@ static u32 node_of(const char *map, u32 rank)
 
 	for (;;) {
 		if (sscanf(at, ",(%u,%u,%u)%n", &node, &nodes, &each, &n) != 3) {
-			/* The ranks of one cycle through all blocks. */
+			/*
+			 * No block contains the rank: continue with its
+			 * remainder modulo the ranks in all blocks.
+			 */
 			if (at == map)
 				return 0;
 			left %= rank - left;
@@ -394,8 +400,8 @@ static u32 node_of(const char *map, u32 rank)
 }
 
 /*
- * Finds the place of this process among those on this machine.  Return: are all
- * processes here?
+ * Finds the place of this process among those on this machine.  Return: true if
+ * all processes are on this machine.
  */
 static bool pmi_place(struct ang_pmi *p)
 {
@@ -498,7 +504,7 @@ static int pmi_join(struct ang_pmi *p)
 
 static struct ang_pmi self = { .fd = -1 };
 
-/* Protects @self: used by one thread at a time. */
+/* Protects @self, which one thread uses at a time. */
 static pthread_mutex_t self_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int pmi_open(struct angara_job *job)
@@ -518,7 +524,10 @@ static int pmi_open(struct angara_job *job)
 	return ret;
 }
 
-/* The process stays in PMI until it ends, so that it can join again. */
+/*
+ * Leaves PMI joined until the process ends, so that the process can open the
+ * job again.
+ */
 static void pmi_close(struct angara_job *job)
 {
 	(void)job;
@@ -543,7 +552,10 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
-/* A launcher that does not answer must not keep the process from ending. */
+/*
+ * Leaves PMI at exit.  Waits only briefly: a launcher that does not answer must
+ * not keep the process from ending.
+ */
 static void __attribute__((destructor)) pmi_leave(void)
 {
 	/* Another thread may be in an exchange: do not free its memory. */

@@ -3,21 +3,22 @@
  * Jobs of launchers that speak PMIx: mpirun, prterun, srun.
  *
  * An exchange is Put, Commit, a Fence of the group that collects what was put,
- * a Get of each block, and a Fence: a Get may have to locate the other process, and if that has
- * left already the Get is never answered.  The key of an exchange is used only once: PMIx caches
- * values, and its versions differ in the value read after a key was put again.  The cost is that
- * PMIx keeps all values and sends them again at each Commit.
+ * a Get of each block, and a second Fence: a Get may have to contact the other
+ * process, and if that process has left, the Get is never answered.  The key of
+ * an exchange is used only once: PMIx caches values, and its versions differ in
+ * the value read after a key was put again.  As a consequence, PMIx keeps all
+ * values and sends them again at each Commit.
  *
  * PMIx notifies some processes of the end of another, but not all, and none if
  * the process has finalized.  So we use non-blocking operations and our own
- * deadline.  An operation that misses the deadline stays with PMIx, whose
- * thread may still call us: no other operation is started then, and the state
+ * deadline.  PMIx still executes an operation that has missed the deadline, and
+ * its thread may call us later: so we start no other operation, and the state
  * is static.  PMIx does not report which processes a fence waits for: the error
  * message names all members of the fence.
  *
- * libpmix is loaded when the environment asks for it, so the library needs it
- * neither at build time (without ANG_HAVE_PMIX such launchers are refused) nor
- * on machines without such a launcher.
+ * libpmix is loaded if the environment contains a PMIx launcher, so the library
+ * needs it neither at build time (without ANG_HAVE_PMIX such launchers are
+ * refused) nor on machines without such a launcher.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +38,10 @@
 
 #define LIBRARY		"libpmix.so.2"
 
-/* The functions used, with their types from the header. */
+/*
+ * Pointers to the functions of libpmix that are used, with their types from the
+ * header.
+ */
 static struct {
 	__typeof__(PMIx_Init) *init;
 	__typeof__(PMIx_Finalize) *finalize;
@@ -49,8 +53,8 @@ static struct {
 
 /**
  * struct head - header of a block
- * @len: its bytes
- * @tag: of the exchange
+ * @len: bytes of the block
+ * @tag: tag of the exchange
  */
 struct head {
 	u64 len;
@@ -59,8 +63,8 @@ struct head {
 
 /**
  * struct group - number of exchanges of a group, which makes their keys unique
- * @hash: of its ranks
- * @round: exchanges begun
+ * @hash: hash of its ranks
+ * @round: number of exchanges begun
  */
 struct group {
 	u64 hash;
@@ -74,17 +78,17 @@ struct group {
  * @me: this process
  * @size: processes
  * @procs: room for the members of a group
- * @timeout_s: for each operation, 0 for none
- * @broken: why exchanges cannot continue, or 0
+ * @timeout_s: seconds for each operation, 0: no limit
+ * @broken: error because of which exchanges cannot continue, or 0
  * @of: process whose value is requested; PMIx may read it until the operation
  *	ends
- * @key: of the exchange; the same
- * @groups: that had an exchange
+ * @key: key of the exchange; PMIx may read it as long as @of
+ * @groups: groups that have had an exchange
  * @ngroups: their number
- * @lock: protects what follows, which PMIx's thread writes
+ * @lock: protects the members below, which the thread of PMIx writes
  * @ended: signals @busy going false
  * @busy: an operation is in progress
- * @status: how it ended
+ * @status: its result
  * @got: bytes received
  * @number: number received
  * @buf: head and block, sent or received
@@ -127,7 +131,9 @@ static int to_errno(pmix_status_t status)
 	}
 }
 
-/* It stays loaded: its threads may run until the process ends. */
+/*
+ * Loads libpmix. It stays loaded: its threads may run until the process ends.
+ */
 static int px_load(void)
 {
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
@@ -208,7 +214,7 @@ static void on_get(pmix_status_t status, pmix_value_t *value, void *cbdata)
 	px_end(px, status);
 }
 
-/* @started: result of the call that started the operation. */
+/* Waits for an operation.  @started: result of the call that started it. */
 static int px_await(struct ang_pmix *px, pmix_status_t started)
 {
 	struct timespec until;
@@ -247,7 +253,7 @@ static int px_publish(struct ang_pmix *px, struct head head, const void *mine)
 	return to_errno(status);
 }
 
-/* An operation has ended with -ETIMEDOUT, by our deadline or by PMIx's. */
+/* Prints that an operation has missed our deadline or that of PMIx. */
 static void tell_late(struct ang_pmix *px, const char *what, const char *of)
 {
 	if (is_busy(px))
@@ -293,7 +299,10 @@ static int px_get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 	return ret;
 }
 
-/* All members compare all blocks, so all get the same result. */
+/*
+ * Gets the block of a member. All members compare all blocks, so all get the
+ * same result.
+ */
 static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 {
 	const struct head *head = &px->buf.head;
@@ -311,7 +320,10 @@ static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 	return 0;
 }
 
-/* Number of this exchange of the group, equal at all members. */
+/*
+ * Counts the exchanges of a group; @round: number of this one, equal at all
+ * members.
+ */
 static int next_round(struct ang_pmix *px, u64 hash, u64 *round)
 {
 	struct group *groups;
@@ -354,9 +366,9 @@ static int px_exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 			verdict = ret;
 	}
 	/*
-	 * No process leaves before all have read.  A process that could not
-	 * read takes part, too, as the others wait for it; but not while PMIx
-	 * still executes its request.
+	 * In this fence each process waits until all have read.  A process that
+	 * could not read also takes part, since the others wait for it, but not
+	 * while PMIx still executes its request.
 	 */
 	if (is_busy(px))
 		return verdict;
@@ -383,7 +395,9 @@ static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
-/* Gets a number from the launcher, about this process or about all. */
+/*
+ * Gets a property of this process or of the job, a number, from the launcher.
+ */
 static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 {
 	int ret = px_get(px, rank, key);
@@ -395,8 +409,9 @@ static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *v
 }
 
 /*
- * If the launcher does not number the processes of this machine, all processes
- * are here.  Return: 0; -ETIMEDOUT it does not answer.
+ * Sets the place of this process among those on this machine.  If the launcher
+ * does not number the processes of this machine, all processes are on it.
+ * Return: 0; -ETIMEDOUT it does not answer.
  */
 static int tell_place(struct ang_pmix *px)
 {

@@ -2,9 +2,9 @@
 /*
  * Internal interfaces of the library; nothing here is exported.
  *
- * A context and its objects belong to one thread at a time, so the only lock is
- * that of a domain.  The device is the only concurrent party; queue.c states
- * the ordering against it.
+ * One thread at a time uses a context and its objects, so the only lock is that
+ * of a domain.  Apart from threads, only the device accesses the data
+ * concurrently; queue.c describes the order of these accesses.
  */
 #ifndef ANG_LIB_H
 #define ANG_LIB_H
@@ -24,7 +24,7 @@
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
-/* Events that the caller polls for, see ang_idle(). */
+/* Kinds of events for which the caller polls, see ang_idle(). */
 #define ANG_IDLE_POLL		1U
 #define ANG_IDLE_MSG		2U
 #define ANG_IDLE_WORDS		4U
@@ -39,17 +39,17 @@
 #define ANG_SLOT_LINKED		5
 #define ANG_SLOT_FLIGHT		6
 #define ANG_SLOT_PART		7
-#define ANG_SLOT_HOLDS		0x80U	/* flags, combined with these */
-#define ANG_SLOT_PARTS		0x40U	/* parts of it are in progress */
+#define ANG_SLOT_HOLDS		0x80U	/* flag: the operation holds regions */
+#define ANG_SLOT_PARTS		0x40U	/* flag: parts of it are in progress */
 
 /**
- * struct ang_posted - an operation that the device has
- * @cookie: the caller's; BLOCKED: address of the struct ang_blocked; LINKED:
- *	number of the slot of the operation after it; PART: of the operation
- *	that it is a part of; FLIGHT: see ang_coll_landed()
+ * struct ang_posted - an operation that was passed to the device
+ * @cookie: cookie of the caller; BLOCKED: address of the struct ang_blocked;
+ *	LINKED: number of the slot of the operation after it; PART: number of
+ *	the slot of the whole operation; FLIGHT: see ang_coll_landed()
  * @node: node at fault, with @status
- * @next: FREE: next free slot; FLIGHT: step; of an operation in parts: those
- *	that are not complete
+ * @next: FREE: next free slot; FLIGHT: step; with ANG_SLOT_PARTS: number of
+ *	parts that are not complete
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
  * @status: error of the operation linked before it or of a part, or 0
@@ -67,7 +67,7 @@ struct ang_posted {
 
 /**
  * struct ang_blocked - operations that a call of the library waits for
- * @pending: not complete yet
+ * @pending: number of operations that are not complete
  * @err: errno of the first that failed, 0 if none
  * @node: node at fault
  */
@@ -85,7 +85,7 @@ struct ang_held {
 	struct angara_mr *mr[2];
 };
 
-/* Messages with this code are between the libraries of a team's members. */
+/* Code of messages that the library itself sends to members of a team. */
 #define ANG_CODE_TEAM	0xFFFFU
 
 struct ang_cached;
@@ -102,7 +102,7 @@ struct ang_stray;
 /**
  * struct ang_kept - messages that arrived before the library could use them
  * @first: oldest, or NULL
- * @last: where to append the next
+ * @last: address of the pointer to set to the next message
  * @num: their number
  * @bytes: memory that they use
  */
@@ -114,10 +114,11 @@ struct ang_kept {
 };
 
 /**
- * struct ang_missed - a message to a team that is not made was dropped
+ * struct ang_missed - record that a message to a team that does not exist here
+ * was dropped
  * @team: number of the team
  * @peer: sender
- * @from: rank that it says it has
+ * @from: rank that the sender claims
  */
 struct ang_missed {
 	u64 team;
@@ -126,10 +127,11 @@ struct ang_missed {
 };
 
 /**
- * struct ang_strays - messages to teams that are not made yet, of some senders
+ * struct ang_strays - messages to teams that do not exist here yet, of some
+ * senders
  * @kept: the messages
- * @missed: the last ones that were dropped, ANG_MISSED_NUM at most
- * @nmissed: number of all that were dropped
+ * @missed: records of the last dropped messages, at most ANG_MISSED_NUM
+ * @nmissed: number of all dropped messages
  */
 struct ang_strays {
 	struct ang_kept kept;
@@ -142,12 +144,12 @@ struct ang_strays {
  * @teams: teams
  * @orphans: collectives of destroyed teams of which the adapter still executes
  *	parts
- * @strays: messages to teams that are not made yet, by sender
+ * @strays: messages to teams that do not exist here yet, by sender
  * @scratch: free memory
  * @ended: numbers of destroyed teams, to drop late messages to them
  * @nended: their number
  * @busy: collectives in progress
- * @active: they are being advanced; prevents recursion
+ * @active: the collectives are being advanced; prevents recursion
  */
 struct ang_colls {
 	struct angara_team *teams;
@@ -161,7 +163,7 @@ struct ang_colls {
 };
 
 #define ANG_SLOT_WORDS	1024U	/* 65536 slots */
-#define ANG_WATCHED_SLOT	4096U	/* lowest slot of the cache */
+#define ANG_WATCHED_SLOT	4096U	/* lowest slot for the cache */
 
 /**
  * struct angara_domain - a domain
@@ -173,7 +175,7 @@ struct ang_colls {
  * @watch_offset: mmap offset of the notice of stale regions, 0: there is none
  * @watch_bytes: length of that notice
  * @cache: cache of registrations, NULL before the first; set once under @lock
- * @refs: its opener and its contexts (atomic)
+ * @refs: references: its opener and its contexts (atomic)
  * @lock: protects the members that follow
  * @mrs: memory regions
  * @slots: a bit for each slot in use
@@ -200,7 +202,9 @@ struct angara_domain {
  * @dev: its handle
  * @dom: domain
  * @create: parameters and results of its creation
- * @spin_ns: how long a wait spins
+ * @spin_ns: how long the next wait spins
+ * @spin_least: its smallest value
+ * @spin_most: its largest value
  * @dead: the device is gone
  * @sq: injection queue
  * @pi: its producer index, free running
@@ -214,23 +218,25 @@ struct angara_domain {
  * @msg_ci: its consumer index
  * @msg_at: end of the last record returned to the caller
  * @msg_heard: end of the last record checked for the library's own messages
- * @msg_held: a bit per unit, set where a record begins that the caller has
+ * @msg_held: a bit per unit; set if a record begins there that the caller has
+ *	not freed
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
- * @by_tree: the same per tree
- * @first_err: of the first counted operation that failed, 0 if none
- * @failed_node: node at fault of the last one of these; UINT32_MAX: none has failed
+ * @by_tree: operations posted and not reaped, per tree
+ * @first_err: errno of the first counted operation that failed, 0 if none
+ * @failed_node: node at fault of the last counted operation that failed;
+ *	UINT32_MAX: none has failed
  * @idled: polls that found nothing since other threads last ran, ANG_IDLE_*
- * @slots: operations that the device has, cq_entries of them
+ * @slots: operations that were passed to the device; cq_entries slots
  * @free_slot: first free one, cq_entries if none
  * @held: regions that operations hold, by slot; NULL before the first
  * @ready: completions that the caller has yet to get, cq_entries places
  * @ready_head: next to return, free running
  * @ready_tail: next to write, free running
  * @scratch: region of @scratch_mem, NULL before the first use
- * @scratch_mem: for calls that wait for a few bytes
- * @stage: memory that elements are copied through, see strided.c; NULL before
- *	the first
+ * @scratch_mem: buffer for blocking calls that fetch a few bytes
+ * @stage: memory through which elements are copied, see strided.c; NULL before
+ *	its first use
  * @colls: software collectives
  * @flight: options of the operations of software collectives; its cookie
  *	changes
@@ -239,13 +245,15 @@ struct angara_domain {
  * @trees: TreeIds of its teams, a bit for each
  * @turn: lets other threads use the context while a call waits, NULL if there are
  *	none
- * @turn_arg: its argument
+ * @turn_arg: argument of @turn
  */
 struct angara_ctx {
 	struct ang_dev dev;
 	struct angara_domain *dom;
 	struct angara_ctx_create create;
 	u64 spin_ns;
+	u64 spin_least;
+	u64 spin_most;
 	bool dead;
 
 	struct angara_wqe *sq;
@@ -288,7 +296,7 @@ struct angara_ctx {
 	void *turn_arg;
 };
 
-/* Entries name regions of the own domain by the slot in the key. */
+/* Slot of a key; queue entries refer to local regions by their slots. */
 #define ANG_MR_SLOT(key)	((u32)(key) & 0xFFFFU)
 
 /**
@@ -301,7 +309,8 @@ struct angara_ctx {
  * @mapped: bytes that angara_malloc() mapped, 0 for the caller's own memory
  * @key: key
  * @access: ANGARA_ACCESS_*
- * @cached: range of the cache that it belongs to, NULL if it is the caller's
+ * @cached: range of the cache to which the region belongs; NULL: the caller
+ *	registered it
  * @revoked: it was removed from the device
  */
 struct angara_mr {
@@ -358,13 +367,12 @@ int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 void ang_turn(struct angara_ctx *ctx);
 
 /*
- * A caller that polls again for the same thing has nothing else to do, so other
- * threads may run.  The first poll that finds nothing returns at once, since
- * the caller may still handle earlier events.  A caller that polls several
- * things in turn yields once per turn.
+ * Lets other threads run if the caller polls again for the same kind of event:
+ * then it has nothing else to do.  The first poll that finds nothing returns at
+ * once, since the caller may still handle earlier events.  A caller that polls
+ * for several kinds in turn yields once per turn.
  *
- * Return: whether other threads have run; then a removed device has been
- * noticed.
+ * Return: true if other threads have run; then @dead is up to date.
  */
 static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
 {
@@ -401,7 +409,12 @@ int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 		   const void *data, size_t len, struct angara_wqe *wqe);
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 
+#define ANG_NUMBER_BYTES	16	/* bytes of a device number as text, with NUL */
+
 /* domain.c */
+int ang_dev_find(const char *device, struct ang_spec *spec,
+		 char buf[ANG_NUMBER_BYTES], const char **name);
+int ang_device_open(const char *device, struct ang_spec *spec, struct ang_dev *dev);
 struct angara_domain *ang_dom_hold(struct angara_domain *dom);
 void ang_dom_drop(struct angara_domain *dom);
 
@@ -459,7 +472,7 @@ void ang_mr_cache_free(struct angara_domain *dom);
 bool ang_mr_cache_yield(struct angara_domain *dom);
 
 /* mem.c */
-int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
+int ang_mr_map(struct angara_domain *dom, size_t len, size_t align, void **addr,
 	       size_t *mapped);
 
 #endif /* ANG_LIB_H */

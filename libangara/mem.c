@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions of the program.  If the device has no room for one, the cache of
- * registrations gives up ranges that nobody holds.
+ * Memory regions of the program.  If the device has no room for a region, the
+ * cache of registrations frees ranges that no operation holds.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ ANG_PUBLIC void angara_mr_dereg(struct angara_mr *mr)
 {
 	if (!mr)
 		return;
-	/* The cache's range may have other holders. */
+	/* Release the range of the cache instead: it may have other holders. */
 	if (mr->cached)
 		angara_mr_release(mr);
 	else
@@ -85,12 +85,13 @@ ANG_PUBLIC void angara_domain_seal(struct angara_domain *dom)
  * ang_mr_map() - allocate memory that the device can reach
  * @dom: domain
  * @len: bytes
+ * @align: the address is a multiple of this power of two, and of a page
  * @addr: out
  * @mapped: out: bytes to pass to the device's free()
  *
  * Return: 0; -EINVAL; -ENOMEM; errors of the device's alloc().
  */
-int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
+int ang_mr_map(struct angara_domain *dom, size_t len, size_t align, void **addr,
 	       size_t *mapped)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -99,7 +100,7 @@ int ang_mr_map(struct angara_domain *dom, size_t len, void **addr,
 	*mapped = (len + page - 1) & ~(page - 1);
 	if (!len || *mapped < len)
 		return len ? -ENOMEM : -EINVAL;
-	return dom->dev.ops->alloc(&dom->dev, *mapped, addr);
+	return dom->dev.ops->alloc(&dom->dev, *mapped, align, addr);
 }
 
 ANG_PUBLIC int angara_malloc_access(struct angara_domain *dom, size_t len,
@@ -110,7 +111,7 @@ ANG_PUBLIC int angara_malloc_access(struct angara_domain *dom, size_t len,
 	int ret;
 
 	*mr = NULL;
-	ret = ang_mr_map(dom, len, &addr, &mapped);
+	ret = ang_mr_map(dom, len, 1, &addr, &mapped);
 	if (ret)
 		return ret;
 	ret = angara_mr_reg(dom, addr, len, access, mr);

@@ -3,17 +3,19 @@
  * A cache of registrations: memory that the program has not registered is
  * registered at its first use, in whole pages, and stays registered for the next.
  *
- * A domain has one, and all of its contexts use it.  Ranges may overlap, but no range contains
- * another one with the same rights.  So ranges that are sorted by their starts are also sorted by
- * their ends, and a search finds the only range that can contain the memory.  A range is in use
- * while it is held.  If there are too many others, the least recently used is freed first.
+ * A domain has one cache, which all of its contexts use.  Ranges may overlap,
+ * but no range contains another one with the same rights.  So ranges that are
+ * sorted by their starts are also sorted by their ends, and a search finds the
+ * only range that can contain the memory.  A range is in use while operations
+ * hold it.  If there are too many unused ranges, the least recently used one is
+ * freed first.
  *
- * A range that peers may read has exactly the bytes requested, not the rest of their pages, and is
- * used for nothing else.
+ * A range that peers may read contains exactly the requested bytes, not the
+ * rest of their pages, and is used for nothing else.
  *
- * A holder may revoke a range: it is removed from the device.  So all holders
- * of a range belong to one group, and end together; a holder of another group
- * gets a new range, which replaces it.
+ * A holder may revoke a range, which removes it from the device for all of its
+ * holders.  So all holders of a range belong to one group; a holder of another
+ * group gets a new range, which replaces the old one.
  *
  * Memory may be unmapped, and other memory mapped in its place.  The driver
  * reports this in struct angara_watch before the system call that changes the
@@ -21,9 +23,9 @@
  * stale range is no longer found, and is freed when its last holder releases
  * it.
  *
- * Registering takes time, and the lock is held for it.  A completion does not
- * wait for that: it decrements the number of users.  If the lock is taken, it
- * leaves the range for the next call that registers or releases.
+ * The lock is held during a registration, which takes time.  A completion does
+ * not wait for the lock: it decrements the number of users.  If the lock is
+ * taken, the range is left to the next call that registers or releases.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,19 +35,20 @@
 #include "lib.h"
 #include "sized.h"
 
-#define CACHE_ENV	"ANGARA_MR_CACHE"	/* MiB of ranges without a holder */
-#define CACHE_MIB	1024UL			/* default, or a part of memory: */
+#define CACHE_ENV	"ANGARA_MR_CACHE"	/* limit of unused ranges, MiB */
+#define CACHE_MIB	1024UL			/* default, at most memory / CACHE_SHARE */
 #define CACHE_SHARE	8
 #define CACHE_MAX	1024U			/* ranges */
 
 /**
  * struct ang_cached - a range
- * @mr: region of it
+ * @mr: region of the range
  * @start: first byte
  * @end: end of the range, exclusive
  * @group: group of its holders, see angara_mr_hold()
- * @users: holders; the cache counts as one while the range can be found
- * @kept: it can be found
+ * @users: number of holders; the cache counts as a holder while the range can
+ *	be found
+ * @kept: a search can find the range
  * @older: next less recently used range, or NULL
  * @newer: next more recently used range, or NULL; without users, the next such
  *	range
@@ -80,17 +83,17 @@ struct ranges {
 
 /**
  * struct ang_mr_cache - cache of a domain
- * @dom: domain; constant, as the next three are
+ * @dom: domain; @dom, @notice, @page and @max_bytes are constant
  * @notice: notice of the driver
  * @page: bytes of a page
  * @max_bytes: limit on the bytes of unused ranges
  * @dead: ranges without users, to be freed; any thread adds to them
- * @lock: of what follows
+ * @lock: protects the members below
  * @seen: count in @notice up to which stale ranges were dropped
  * @of: ranges, by rights: RANGES_*
  * @oldest: least recently used range
  * @newest: most recently used range
- * @info: statistics; its bytes are all that are registered
+ * @info: statistics; its bytes include all registered ranges
  */
 struct ang_mr_cache {
 	struct angara_domain *dom;
@@ -191,7 +194,7 @@ static struct ranges *ranges_of(struct ang_mr_cache *c, unsigned int access)
 	return &c->of[ranges_index(access)];
 }
 
-/* The part that is registered: whole pages. */
+/* Bytes that are registered: whole pages. */
 static u64 range_bytes(const struct ang_mr_cache *c, const struct ang_cached *r)
 {
 	return ((r->end + c->page - 1) & -c->page) - (r->start & -c->page);
@@ -229,7 +232,10 @@ static void dead_free(struct ang_mr_cache *c)
 	}
 }
 
-/* Drops a user.  The last one leaves the range to the next thread with the lock. */
+/*
+ * Drops a user.  The last user leaves the range to the next thread that has the
+ * lock.
+ */
 static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 {
 	struct ang_cached *next, *was;
@@ -244,7 +250,7 @@ static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 	} while (was != next);
 }
 
-/* Removes a range from the search; it is freed with its last user. */
+/* Removes a range from the search; its last user frees it. */
 static void range_drop(struct ang_mr_cache *c, struct ang_cached *r)
 {
 	struct ranges *s = ranges_of(c, r->mr->access);
@@ -266,7 +272,7 @@ static bool is_stale(const struct ang_mr_cache *c, const struct ang_cached *r)
 	return READ_ONCE(((const u64 *)(c->notice + 1))[slot / 64]) >> slot % 64 & 1;
 }
 
-/* Drops stale ranges.  Changes from now on increment the count again. */
+/* Drops stale ranges.  Later changes of mappings increment the count again. */
 static void cache_renew(struct ang_mr_cache *c, u64 seq)
 {
 	struct ang_cached *r = c->oldest, *next;
@@ -312,7 +318,7 @@ static bool ranges_have(const struct ranges *s, u32 place, uintptr_t start,
 	       end <= s->at[place]->end;
 }
 
-/* Return: the range that contains all of it, or NULL. */
+/* Return: the range that contains all bytes from @start to @end, or NULL. */
 static struct ang_cached *range_find(struct ranges *s, uintptr_t start,
 				     uintptr_t end)
 {
@@ -328,7 +334,7 @@ static struct ang_cached *range_find(struct ranges *s, uintptr_t start,
 	return s->at[place];
 }
 
-/* Registers; if resources run out, frees ranges without a holder. */
+/* Registers a range; if resources run out, frees unused ranges first. */
 static int range_reg(struct ang_mr_cache *c, struct ang_cached *r,
 		     unsigned int access)
 {
@@ -344,7 +350,7 @@ static int range_reg(struct ang_mr_cache *c, struct ang_cached *r,
 	return ret;
 }
 
-/* Drops the ranges that the new one contains. */
+/* Drops the ranges that the new range contains. */
 static void drop_within(struct ang_mr_cache *c, struct ranges *s,
 			const struct ang_cached *r)
 {
@@ -370,7 +376,7 @@ static void range_add(struct ang_mr_cache *c, struct ang_cached *r)
 	age_add(c, r);
 }
 
-/* Drops the ranges that the new one replaces. */
+/* Drops the ranges that the new range replaces. */
 static void drop_replaced(struct ang_mr_cache *c, const struct ang_cached *r)
 {
 	unsigned int index = ranges_index(r->mr->access);
@@ -400,7 +406,9 @@ static struct ang_cached *range_new(struct ang_mr_cache *c, uintptr_t start,
 	cache_trim(c);
 	if (c->info.ranges == CACHE_MAX)
 		drop_oldest(c);
-	/* All are in use: make a range for this operation only. */
+	/*
+	 * If all ranges are in use, the new range serves only this operation.
+	 */
 	if (c->info.ranges < CACHE_MAX)
 		range_add(c, r);
 	return r;
@@ -515,7 +523,7 @@ ANG_PUBLIC void angara_mr_release(struct angara_mr *mr)
 	if (!r)
 		return;
 	c = mr->dom->cache;
-	/* Without the lock the range may be freed once this user is dropped. */
+	/* After this call another thread may free the range. */
 	range_put(c, r);
 	if (pthread_mutex_trylock(&c->lock))
 		return;
@@ -539,8 +547,8 @@ ANG_PUBLIC int angara_mr_cache_query(struct angara_domain *dom,
 }
 
 /*
- * Registering a region of the program failed for lack of lockable memory or of
- * a slot.  Return: was a range freed for it?
+ * Frees an unused range after the program could not register a region for lack
+ * of lockable memory or of a slot.  Return: was a range freed?
  */
 bool ang_mr_cache_yield(struct angara_domain *dom)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Memory regions of the device.  A domain keeps a list of its regions, so that
- * closing it frees them, and a bit for each slot in use.  Another thread may take
- * a slot that was found free; then the next one is tried.
+ * closing it frees them, and a bit for each slot in use.  Another thread may
+ * take a slot that was found free; then the next slot is tried.
  *
- * mr_cache.c keeps such regions for memory that the program has not registered,
- * and mem.c makes the program's own, with room that the cache gives up.
+ * mr_cache.c registers such regions for memory that the program has not
+ * registered.  mem.c registers the program's own; if there is no room, the
+ * cache frees some.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void slot_set(struct angara_domain *dom, u32 slot, bool taken)
 /**
  * ang_mr_free_slot() - find a slot without a region
  * @dom: domain
- * @slot: where to begin; out: the first free one from there on
+ * @slot: first slot to try; out: first free slot from there on
  *
  * Another thread may take it at any time.
  *
@@ -78,7 +79,7 @@ int ang_mr_free_slot(struct angara_domain *dom, u32 *slot)
  * ang_mr_draw() - draw the random part of a key
  * @upper: out: 48 random bits above those of the slot, which are 0
  *
- * Return: 0; -EIO there is no randomness.
+ * Return: 0; -EIO no random numbers are available.
  */
 int ang_mr_draw(u64 *upper)
 {
@@ -146,7 +147,8 @@ int ang_mr_new(struct angara_domain *dom, void *addr, size_t len,
  * @slot: the lowest allowed
  * @mr: out
  *
- * Return: as ang_mr_new(); -ENOSPC no slot is free; -EIO there is no randomness.
+ * Return: as ang_mr_new(); -ENOSPC no slot is free; -EIO no random numbers are
+ * available.
  */
 int ang_mr_new_random(struct angara_domain *dom, void *addr, size_t len,
 		      unsigned int access, u32 flags, u32 slot,
@@ -180,7 +182,10 @@ int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
 	return ang_mr_new_random(dom, addr, len, access, ANGARA_MR_WATCH, slot, mr);
 }
 
-/* Removes it from the device.  No other region gets its slot before it is freed. */
+/*
+ * Removes a region from the device. Its slot stays reserved until the region is
+ * freed.
+ */
 void ang_mr_revoke(struct angara_mr *mr)
 {
 	struct angara_mr_deregister arg = ANG_CMD_INIT(struct angara_mr_deregister);
@@ -189,7 +194,9 @@ void ang_mr_revoke(struct angara_mr *mr)
 		return;
 	mr->revoked = true;
 	arg.key = mr->key;
-	/* Fails only if the device is gone; then the registration is gone, too. */
+	/*
+	 * This fails only if the device is gone, and the registration with it.
+	 */
 	ang_dev_cmd(&mr->dom->dev, ANGARA_IOCTL_MR_DEREG, &arg);
 }
 

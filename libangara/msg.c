@@ -11,8 +11,8 @@
  *   full barrier                  |
  *   load of ANGARA_CTR_MSG_WAIT   | see driver/model/ang_msg.c
  *
- * The caller gets records in order and frees them in any order.  A bit per
- * record that the caller has keeps msg_ci at the oldest of them.
+ * The caller gets records in order and frees them in any order.  A bit marks
+ * each record that the caller has; msg_ci stays at the oldest of these.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,10 @@ void ang_msg_close(struct angara_ctx *ctx)
 	free(ctx->msg_held);
 }
 
-/* Only the library sends this code.  A head too small for a code is refused. */
+/*
+ * Does the program use the code that is reserved for the library?  If the head
+ * is too small to contain a code, another check refuses it.
+ */
 static bool code_taken(const struct angara_ctx *ctx,
 		       const struct angara_head *head,
 		       const struct angara_op *op)
@@ -243,7 +246,7 @@ static void skip_heard(struct angara_ctx *ctx)
  * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *
- * Includes those after messages that the caller has not taken.
+ * Also handles those that follow messages that the caller has not taken yet.
  */
 void ang_msg_hear(struct angara_ctx *ctx)
 {
@@ -329,7 +332,10 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 	return 0;
 }
 
-/* Is there a record that was not checked yet? The context has a receive buffer. */
+/*
+ * Is there a record that was not checked yet?  Call this only if the context
+ * has a receive buffer.
+ */
 static bool has_record(const struct angara_ctx *ctx)
 {
 	u32 units;
@@ -337,7 +343,7 @@ static bool has_record(const struct angara_ctx *ctx)
 	return record_kind(ctx, ctx->msg_at, &units) != ANGARA_MSG_NONE;
 }
 
-/* Would angara_msg_next() return a message or an error? */
+/* Would angara_msg_next() return a message or an error other than -EAGAIN? */
 bool ang_has_message(struct angara_ctx *ctx)
 {
 	return ctx->create.msg_bytes && has_record(ctx);

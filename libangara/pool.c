@@ -2,9 +2,10 @@
 /*
  * Devices of a fabric, opened to program their rows.
  *
- * A row set with ANGARA_TREE_OWNED lives as long as the file that set it, so
- * the coordinator of a team keeps every device of the tree open.  All teams of
- * a context share one file per node; the last team to release it closes it.
+ * A row that was set with ANGARA_TREE_OWNED is cleared when the file that set
+ * it is closed, so the coordinator of a team keeps all devices of the tree
+ * open.  All teams of a context share one file per node; the last team to
+ * release it closes it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +40,10 @@ struct ang_pool {
 	struct pool_node nodes[];
 };
 
-/* A tree of thousands of nodes needs more files than the default limit. */
+/*
+ * Raises the limit of open files: a tree of thousands of nodes needs more than
+ * the default.
+ */
 static bool raise_file_limit(void)
 {
 	struct rlimit lim;
@@ -75,8 +79,8 @@ int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 }
 
 /*
- * The files are closed already: each is closed with the last team that holds
- * it.
+ * All files are already closed: the last team that holds a device closes its
+ * file.
  */
 void ang_pool_free(struct ang_pool *pool)
 {
@@ -86,7 +90,7 @@ void ang_pool_free(struct ang_pool *pool)
 	free(pool);
 }
 
-/* The scan may be out of date: check that the device is still at this node. */
+/* Checks that a device is still at this node: the scan may be out of date. */
 static int pool_verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
 {
 	struct angara_query q = ANG_CMD_INIT(struct angara_query);
@@ -141,7 +145,7 @@ void ang_pool_drop(struct ang_pool *pool, u32 node)
 		ang_dev_close(&pool->nodes[node].dev);
 }
 
-/* Device of a node that is held. */
+/* Return: device of a node that is held. */
 struct ang_dev *ang_pool_dev(struct ang_pool *pool, u32 node)
 {
 	return &pool->nodes[node].dev;

@@ -24,7 +24,7 @@
  * a posted write to the mapped doorbell page, which to_device_barrier() orders
  * after sq_pi.
  *
- * The CQ cannot overflow: an operation gives at most one CQE and no more than
+ * The CQ cannot overflow: an operation has at most one CQE, and at most
  * cq_entries operations are outstanding, that is, posted and not reaped; see
  * completion.c.
  */
@@ -35,7 +35,10 @@
 
 #define ANG_SQ_ENTRY	sizeof(struct angara_wqe)
 
-/* SQ_CI is not an event, so a wait for room checks it at least this often. */
+/*
+ * A change of ANGARA_CTR_SQ_CI is not an event, so a wait for room checks the
+ * counter at least this often.
+ */
 #define ANG_ROOM_MS	10
 
 static_assert(sizeof(struct angara_wqe) == 64, "SQ entries are 64 bytes");
@@ -54,7 +57,7 @@ static inline void to_device_barrier(void)
 #endif
 }
 
-/* Rings the doorbell.  Return: 0 or -errno, and then the context is dead. */
+/* Rings the doorbell.  Return: 0; after -errno the context is dead. */
 int ang_kick(struct angara_ctx *ctx)
 {
 	int ret;
@@ -70,15 +73,15 @@ int ang_kick(struct angara_ctx *ctx)
 	}
 	ret = ctx->dev.ops->doorbell(&ctx->dev, ctx->pi);
 	/*
-	 * The entry is in the queue and the device may have it: post nothing
-	 * after it.
+	 * The entry is in the queue, and the device may already have read it:
+	 * post nothing more.
 	 */
 	if (ret)
 		ctx->dead = true;
 	return ret;
 }
 
-/* Number of SQ entries that may be written. */
+/* Number of SQ entries that may be written now. */
 static u32 sq_room(const struct angara_ctx *ctx)
 {
 	u32 fetched = (u32)ang_counter(ctx, ANGARA_CTR_SQ_CI);
@@ -87,9 +90,9 @@ static u32 sq_room(const struct angara_ctx *ctx)
 }
 
 /*
- * Is there room for @n operations of @need entries?  At most one of them has a
- * completion for the caller, depending on @kind, and then needs a place in the
- * ring.
+ * Is there room for @n operations of @need entries?  At most one of them,
+ * depending on @kind, has a completion for the caller; it then needs a place in
+ * the ring (completion.c).
  */
 static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 		     unsigned int kind)
@@ -103,7 +106,7 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 }
 
 /*
- * Without room, rings the doorbell for held-back operations and reaps
+ * If there is no room, rings a deferred doorbell (ANGARA_MORE) and reaps
  * completions.
  * Return: 0; -EAGAIN; -ENODEV.
  */
@@ -136,7 +139,7 @@ static void sq_write(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 	}
 }
 
-/* Operations that can increment a user counter of the target. */
+/* Can an operation increment a user counter of the target? */
 static bool takes_notify(const struct angara_wqe *wqe)
 {
 	return wqe->opcode == ANGARA_OP_PUT || wqe->opcode == ANGARA_OP_GET ||
@@ -144,8 +147,8 @@ static bool takes_notify(const struct angara_wqe *wqe)
 }
 
 /*
- * Collectives are counted per tree, so that the operations of a team can be
- * drained.
+ * Index of the counter of outstanding operations.  Collectives are counted per
+ * tree, so that a team can wait for its own operations.
  */
 static unsigned int wqe_tree(const struct angara_wqe *wqe)
 {
@@ -177,15 +180,29 @@ static u32 slot_new(struct angara_ctx *ctx, unsigned int tree, unsigned int kind
 	return number;
 }
 
+/* Records that the next entry is a collective. */
+static inline void coll_note(struct angara_ctx *ctx)
+{
+	if (ctx->dev.boards && !ctx->dev.colls) {
+		ctx->dev.colls = true;
+		ctx->dev.colls_from = ctx->pi;
+	}
+}
+
 static void sq_push(struct angara_ctx *ctx, struct angara_wqe *wqe,
 		    const void *data, size_t len, unsigned int kind, u64 cookie)
 {
-	wqe->cookie = cpu_to_le64(slot_new(ctx, wqe_tree(wqe), kind, cookie));
+	unsigned int tree = wqe_tree(wqe);
+
+	if (tree != ANG_NO_TREE)
+		coll_note(ctx);
+	wqe->cookie = cpu_to_le64(slot_new(ctx, tree, kind, cookie));
 	sq_write(ctx, wqe, data, len);
 }
 
 /*
- * Checks the caller's options; @notify: the operation can notify.
+ * Checks the caller's options.  @notify: the operation can increment a user
+ * counter.
  * Return: 0; -EINVAL; -E2BIG.
  */
 static inline int op_check(const struct angara_op *op, bool notify)
@@ -222,7 +239,7 @@ static int op_apply(struct angara_wqe *wqe, const struct angara_op *op)
 	return 0;
 }
 
-/* How the completion of an operation with @op is handled. */
+/* Returns how the completion of an operation with options @op is handled. */
 static unsigned int kind_of(const struct angara_ctx *ctx,
 			    const struct angara_op *op)
 {
@@ -235,8 +252,8 @@ static unsigned int kind_of(const struct angara_ctx *ctx,
 
 /*
  * The operation is posted even if the doorbell fails, so no error is returned:
- * it would mean that it is not posted.  A failed doorbell makes the context
- * dead, which the next call reports.
+ * an error would mean that it is not posted.  A failed doorbell makes the
+ * context dead, which the next call reports.
  */
 static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 {
@@ -244,7 +261,10 @@ static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 		ang_kick(ctx);
 }
 
-/* Takes the last entry from a board, before another one is written. */
+/*
+ * Takes the last entry of the SQ off its board, before another entry is
+ * written.
+ */
 static inline void board_settle(struct angara_ctx *ctx)
 {
 	if (__builtin_expect(ctx->dev.boarded, 0))
@@ -252,13 +272,13 @@ static inline void board_settle(struct angara_ctx *ctx)
 }
 
 /**
- * ang_room() - reserve room before there is an operation to post
+ * ang_room() - ensure that operations can be posted next
  * @ctx: context
  * @n: operations
- * @len: bytes of payload in the queue, of the last one
- * @op: options of them; NULL: they are only counted
+ * @len: bytes of inline payload of the last operation
+ * @op: options of the operations; NULL: completions are only counted
  *
- * Return: 0 posting them will find room; -EAGAIN there is none now; -EINVAL,
+ * Return: 0; -EAGAIN there is no room now; -EINVAL,
  * -E2BIG bad @op; -ENODEV.
  */
 int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
@@ -280,9 +300,9 @@ int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
 /**
  * ang_post() - post an operation
  * @ctx: context
- * @wqe: all but the cookie, and the fields that @op sets
+ * @wqe: entry, without the cookie and the fields that @op sets
  * @data: payload, with ANGARA_WQE_INLINE
- * @len: bytes of it
+ * @len: bytes of @data
  * @op: options; NULL: it is only counted
  *
  * Return: 0 the operation is posted; -EAGAIN there is no room now; -EINVAL,
@@ -314,11 +334,11 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
  * ang_post_two() - post two operations, both or none, with one completion
  * @ctx: context
  * @first: as for ang_post()
- * @data: payload of it
- * @len: bytes of that
- * @second: has a fence, and is for the same node
- * @data2: payload of it
- * @len2: bytes of that
+ * @data: payload of @first
+ * @len: bytes of @data
+ * @second: second operation, with a fence, to the same node
+ * @data2: payload of @second
+ * @len2: bytes of @data2
  * @op: options of both; a fence applies to the first
  *
  * Return: as ang_post().
@@ -384,9 +404,9 @@ static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 /**
  * ang_blocked_post() - post an operation for a blocking call
  * @ctx: context
- * @wqe: all but the cookie
+ * @wqe: entry, without the cookie
  * @data: payload, with ANGARA_WQE_INLINE
- * @len: bytes of it
+ * @len: bytes of @data
  * @b: the operations that the call waits for
  *
  * Waits for room.  ang_blocked_wait() rings the doorbell.
@@ -461,7 +481,10 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 		ret = op_apply(&wqes[i], op);
 	if (ret)
 		return ret;
-	/* The adapter reads the others after the first has passed the fence. */
+	/*
+	 * Only the first part needs the fence: the adapter fetches the other
+	 * parts after the first one.
+	 */
 	for (i = 1; i < n; i++)
 		wqes[i].flags &= (u8)~ANGARA_WQE_FENCE;
 	kind = kind_of(ctx, op);
@@ -502,7 +525,7 @@ int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	return 0;
 }
 
-/* Rings the doorbell if it was held back.  Return: 0 or -errno. */
+/* Rings the doorbell if ANGARA_MORE has deferred it.  Return: 0 or -errno. */
 int ang_flush(struct angara_ctx *ctx)
 {
 	return ctx->pi == ctx->rung ? 0 : ang_kick(ctx);

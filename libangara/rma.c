@@ -2,7 +2,7 @@
 /*
  * One-sided operations: put and get.
  *
- * Errors of the local side are returned at once.  The adapter checks the
+ * Errors in local arguments are returned at once.  The adapter checks the
  * target, and reports its errors in the completion.
  */
 #include <errno.h>
@@ -136,8 +136,8 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 /*
- * Buffer of the context for results of blocking calls.  One call at a time uses
- * it.
+ * Gets the context's buffer for results of blocking calls.  One call at a time
+ * uses it.
  */
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
 {

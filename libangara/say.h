@@ -5,17 +5,17 @@
 
 #include "ang_env.h"
 
-#define ANG_SAY_BYTES	512	/* bytes of the longest message, with its NUL */
+#define ANG_SAY_BYTES	512	/* bytes of the longest message, with NUL */
 #define ANG_SAY_RANGES	8	/* ranges of ranks in a message */
 
 /**
  * struct ang_ranks - a list of ranks for a message, which begins as { 0 }
- * @n: ranks
+ * @n: number of ranks
  * @ranges: ranges of adjacent ranks
  * @first: first rank of the last range
- * @last: last rank of it
- * @more: ranks after that
- * @text: the ranges before it
+ * @last: last rank of the last range
+ * @more: number of ranks beyond those in @text
+ * @text: text of the ranges before the last one
  */
 struct ang_ranks {
 	u32 n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The list of adapters that a backend has found, by fabric and node. */
+/* The list of adapters that a backend has found, sorted by fabric and node. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,6 +30,29 @@ int ang_scan_add(struct ang_scan *scan, const struct ang_found *found)
 	}
 	scan->devs[scan->n++] = *found;
 	return 0;
+}
+
+/**
+ * ang_scan_nodes() - add the nodes of an embedded fabric
+ * @scan: empty
+ * @nodes: their number
+ *
+ * Works before any process has created the fabric: the size is known, the id is
+ * not.
+ *
+ * Return: 0; -ENOMEM.
+ */
+int ang_scan_nodes(struct ang_scan *scan, u32 nodes)
+{
+	int ret = 0;
+	u32 node;
+
+	for (node = 0; !ret && node < nodes; node++) {
+		const struct ang_found found = { .node = node, .minor = node };
+
+		ret = ang_scan_add(scan, &found);
+	}
+	return ret;
 }
 
 void ang_scan_sort(struct ang_scan *scan)
@@ -64,7 +87,7 @@ const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 	return NULL;
 }
 
-/* The devices of a fabric, by node; NULL if there are none. */
+/* Return: the devices of a fabric, sorted by node; NULL if there are none. */
 const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 					u64 fabric_id, size_t *n)
 {

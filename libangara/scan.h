@@ -8,6 +8,7 @@
 #include "ang_env.h"
 
 struct ang_spec;
+struct angara_adapter;
 
 #define ANG_DEV_DIR	"/dev"
 #define ANG_DEV_PREFIX	"angara"
@@ -15,9 +16,9 @@ struct ang_spec;
 
 /**
  * struct ang_found - a device that responded
- * @fabric_id: its fabric
- * @node: its node
- * @minor: its number: N of /dev/angaraN
+ * @fabric_id: fabric that the device is in
+ * @node: node that the device connects
+ * @minor: number of the device: N of /dev/angaraN
  */
 struct ang_found {
 	u64 fabric_id;
@@ -26,12 +27,12 @@ struct ang_found {
 };
 
 /**
- * struct ang_scan - all devices that responded, by fabric and then node
+ * struct ang_scan - all devices that responded, sorted by fabric and then node
  * @devs: array
  * @n: devices in it
  * @room: capacity of @devs
  * @present: device files seen
- * @err: error of the first that did not respond, 0 or -errno
+ * @err: -errno of the first device that did not respond, or 0
  */
 struct ang_scan {
 	struct ang_found *devs;
@@ -43,6 +44,7 @@ struct ang_scan {
 
 /* scan.c */
 int ang_scan_add(struct ang_scan *scan, const struct ang_found *found);
+int ang_scan_nodes(struct ang_scan *scan, u32 nodes);
 void ang_scan_sort(struct ang_scan *scan);
 void ang_scan_free(struct ang_scan *scan);
 const struct ang_found *ang_scan_find(const struct ang_scan *scan,
@@ -50,8 +52,13 @@ const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 					u64 fabric_id, size_t *n);
 
+/* sysfs.c */
+void ang_sysfs_adapter(const char *dir, struct angara_adapter *adapter);
+
 /* cdev.c */
 int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan);
+void ang_cdev_bus(u32 minor, struct angara_adapter *adapter);
+int ang_dev_number(const char *name, u32 *number);
 int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor);
 void ang_dev_path(u32 minor, char path[ANG_DEV_PATH]);
 

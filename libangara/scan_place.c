@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which of the adapters of this machine a process uses. */
+/* Chooses the adapter of this machine that a process uses. */
 #include <errno.h>
 
 #include "backend.h"
 #include "scan.h"
 
 /*
- * Fabric of the device that @spec names; otherwise that of the first device,
- * since ids are random and give no order.
+ * Return: fabric of the device that @spec names; if it names none, the fabric
+ * of the first device, since fabric ids are random and give no order.
  */
 u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 {
@@ -27,14 +27,17 @@ u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 	return first->fabric_id;
 }
 
-/* Processes are placed in blocks, with as few on a node as possible. */
+/*
+ * Return: number of processes per node: they are placed in blocks, as few as
+ * possible on each node.
+ */
 u32 ang_scan_per_node(u32 procs, size_t nodes)
 {
 	return (u32)((procs + nodes - 1) / nodes);
 }
 
 /*
- * Device of a process whose launcher chose none.
+ * Finds the device of a process whose launcher has chosen none.
  * Return: 0; -ENODEV; -ENOMEM; the error of the devices.
  */
 int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Registered memory for the library's own use.  Freed memory is kept for the
- * next request of at most its size, since registering costs system calls.
+ * Registered memory for the library's own use.  Freed memory is kept for later
+ * requests of at most its size, since each registration needs system calls.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,10 @@
 
 #define SCRATCH_FIRST	4096U
 
-/** ang_scratch_get() - @len bytes of registered memory, not zeroed; or NULL */
+/**
+ * ang_scratch_get() - get @len bytes of registered memory, not zeroed; NULL: no
+ * memory
+ */
 struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len)
 {
 	struct ang_scratch **at = &ctx->colls.scratch;
@@ -26,7 +29,9 @@ struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len)
 	while (room < len)
 		room *= 2;
 	s = malloc(sizeof(*s));
-	/* Members read long messages from it; no peer writes to it. */
+	/*
+	 * Peers may read this memory, for long messages, but not write to it.
+	 */
 	if (s && angara_malloc_access(ctx->dom, room, ANGARA_ACCESS_LOCAL_WRITE |
 				      ANGARA_ACCESS_REMOTE_READ, &s->mr)) {
 		free(s);

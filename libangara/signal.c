@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Put with signal: data, then a word of 64 bits at the same target that is set
- * or added to.  The adapter orders them, and there is one doorbell and one
- * completion: of the signal, with the error of the put if that has failed.
+ * Put with signal: writes data, then sets a 64-bit word at the same target or
+ * adds to it.  The adapter executes both in order, after one doorbell.  There
+ * is one completion, that of the signal; if the put fails, the completion has
+ * the error of the put.
  */
 #include <errno.h>
 
@@ -32,7 +33,7 @@ static int signal_wqe(struct angara_peer peer, const struct angara_signal *sig,
 	return 0;
 }
 
-/* The put reads unregistered memory. */
+/* Starts a put with signal whose data is in unregistered memory. */
 static int held_nbi(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
 		    u64 dst_off, u64 src, size_t len,
 		    const struct angara_signal *sig, const struct angara_op *op)
@@ -112,7 +113,7 @@ ANG_PUBLIC int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
 					&sig->value, sizeof(sig->value), op);
 }
 
-/* Posts both in order, and waits for them. */
+/* Posts put and signal in order, and waits for them. */
 static int signal_run(struct angara_ctx *ctx, struct angara_wqe *put, const void *data,
 		      size_t len, struct angara_wqe *signal,
 		      const struct angara_signal *sig)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Public structures that grow: they begin with their size, as the caller knows
- * it.  A shorter structure of an older program is extended with zeros; a longer
- * one of a newer program is accepted if its tail is zero.
+ * Public structures that can grow: they begin with the size that the caller
+ * knows.  A shorter structure of an older program is extended with zeros; a
+ * longer one of a newer program is accepted if its tail is zero.
  */
 #ifndef ANG_SIZED_H
 #define ANG_SIZED_H
@@ -16,7 +16,8 @@
 #define ANG_SIZED_MAX	4096U	/* upper bound of a structure's size */
 
 /*
- * Bytes of @type in its first release: up to and including member @last.
+ * Bytes of @type in the first release that had it: up to and including member
+ * @last.
  */
 #define ANG_SIZED_FIRST(type, last) \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
@@ -61,8 +62,8 @@ static inline int ang_sized_take(void *to, size_t known, const void *from,
 
 /**
  * ang_sized_give() - fill in an information structure of the caller
- * @to: the caller's, with its size set; fields that this library does not know
- *	become zero
+ * @to: structure of the caller, with its size set; fields that this library
+ *	does not know become zero
  * @from: the structure as this library knows it
  * @known: its bytes
  * @first: bytes of the first release

@@ -7,8 +7,8 @@
 #include "lib.h"
 
 /*
- * Blocking calls return these, so none equals an errno that these calls return
- * for another reason.
+ * Errno of each status.  Blocking calls return these, so each differs from all
+ * values that such calls return for other reasons.
  */
 static const struct {
 	int err;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Many elements of one length, at places given by a stride or a list: a put or get of each, with as
- * few doorbells as the queues allow.
+ * Transfers many elements of one length, at locations given by a stride or a
+ * list: each element is one put or get, with as few doorbells as the queues
+ * allow.
  *
- * Elements in memory that is not registered may lie far apart.  Short ones are
- * copied, through memory of the context that is registered once; each longer one
- * is held, see hold.c.
+ * Elements in memory that is not registered may lie far apart.  Short elements
+ * are copied through memory of the context that is registered once; for each
+ * longer element the operation holds a region, see hold.c.
  */
 #include <errno.h>
 
 #include "lib.h"
 
 #define STAGE_BYTES	((size_t)256 << 10)
-#define STAGE_ELEMENT	((size_t)16 << 10)	/* bytes of the longest element that is copied */
+#define STAGE_ELEMENT	((size_t)16 << 10)	/* longest copied element */
 
 /**
- * struct places - places of elements, on one side
- * @off: of the first, with @stride
- * @stride: bytes from one to the next, which may be negative
+ * struct places - locations of elements, on one side
+ * @off: offset of the first element, with @stride
+ * @stride: bytes from one element to the next, may be negative
  * @list: offset of each, or NULL
  */
 struct places {
@@ -31,7 +32,7 @@ static u64 place_of(const struct places *p, size_t i)
 	return p->list ? p->list[i] : p->off + (u64)p->stride * i;
 }
 
-/* The places from element @i on. */
+/* Locations of the elements from @i on. */
 static struct places places_from(const struct places *p, size_t i)
 {
 	return (struct places){
@@ -43,13 +44,13 @@ static struct places places_from(const struct places *p, size_t i)
 /**
  * struct elements - a transfer of elements
  * @peer: target
- * @key: region there
- * @there: places in it
- * @mr: region here; NULL: places are addresses
- * @here: places in it
+ * @key: region at the target
+ * @there: locations in that region
+ * @mr: local region; NULL: locations are addresses
+ * @here: locations in @mr
  * @len: bytes of an element
  * @n: elements
- * @put: put, not get
+ * @put: true: put; false: get
  */
 struct elements {
 	struct angara_peer peer;
@@ -108,7 +109,10 @@ static void *place_address(u64 place)
 	return (void *)(uintptr_t)place;
 }
 
-/* As many as fit at a time.  Elements of no bytes are not copied. */
+/*
+ * Copies as many elements at a time as fit in the stage. Elements of no bytes
+ * need no copy.
+ */
 static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
 {
 	const size_t step = e->len ? STAGE_BYTES / e->len : e->n;

@@ -6,9 +6,9 @@
  *
  *   of a job	  exchange cards through the launcher, check them (each member
  *		  by itself, with the same result)
- *   of a team	  addresses are known, and the number follows from that of the
- *		  parent and the list of members: no exchange is needed, but a
- *		  member that has no memory notifies the others
+ *   of a team	  addresses are known, and the team's number is computed from
+ *		  that of the parent and the list of members: no exchange is
+ *		  needed, but a member that has no memory notifies the others
  *
  * From here on the members have software collectives, and use them to agree
  * (team_agree.c).  Then they try to get a tree (team_stripes.c adds others):
@@ -21,8 +21,9 @@
  * After every step that can fail at some member the members agree, so the
  * result is the same at all of them.
  *
- * An exchange function of the program may let another thread use the context,
- * so no state of the context is kept across one, except the pool, which stays.
+ * An exchange function of the program may let another thread use the context.
+ * So except for the pool, which stays, the code keeps no copy of the context's
+ * state across such a call.
  *
  * The calls of programs are in team_calls.c.
  */
@@ -46,6 +47,7 @@ static void team_free(struct angara_team *team)
 	free(team->order);
 	free(team->made);
 	free(team->checker);
+	free(team->kin);
 	free(team);
 }
 
@@ -69,7 +71,9 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 	return NULL;
 }
 
-/* Allocates what exchanges by the program's function need.  Return: 0; -ENOMEM. */
+/*
+ * Allocates memory for exchanges by the program's function. Return: 0; -ENOMEM.
+ */
 static int team_give(struct angara_team *team, struct angara_job *job,
 		     const unsigned int *ranks)
 {
@@ -99,7 +103,7 @@ static bool attr_ok(const struct angara_team_attr *attr, u32 n)
 		 (attr->flags & ANGARA_TEAM_TREE || attr->tree));
 }
 
-/* The coordinator is the process whose node is the root. */
+/* Programs the tree.  The coordinator is the member whose node is the root. */
 static int lay_tree(struct angara_team *team, const struct angara_team_attr *attr)
 {
 	struct ang_outcome mine = { 0 }, its;
@@ -108,7 +112,10 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 
 	if (team->rank == attr->root) {
 		mine.err = ang_rows_plan(rows, team, attr->root);
-		/* The other members may set all rows but the root's. */
+		/*
+		 * Other members may be able to set all rows except that of the
+		 * root.
+		 */
 		if (!mine.err && !rows->held[rows->root])
 			mine.err = rows->why;
 		if (!mine.err && !rows->missing)
@@ -139,8 +146,9 @@ static void team_leave(struct angara_team *team)
 }
 
 /*
- * The place among the members on a node follows the rank, not the order of
- * joining: the same members on the same nodes sum floats in the same order.
+ * Return: place among the members of the team on this node, by rank and not by
+ * the order of joining: so the same members on the same nodes always sum floats
+ * in the same order.
  */
 static u32 team_place(const struct angara_team *team)
 {
@@ -152,7 +160,7 @@ static u32 team_place(const struct angara_team *team)
 	return before;
 }
 
-/* Return: 0 or -errno, and then it has not joined. */
+/* Joins the tree.  Return: 0; after -errno this member has not joined. */
 static int team_enter(struct angara_team *team)
 {
 	struct angara_join arg = ANG_CMD_INIT(struct angara_join);
@@ -160,8 +168,8 @@ static int team_enter(struct angara_team *team)
 	int ret;
 
 	/*
-	 * A team created meanwhile uses this TreeId, after its rows were
-	 * cleared.
+	 * The rows may have been cleared, and another team with this TreeId
+	 * created meanwhile.
 	 */
 	if (ctx->trees >> team->tree & 1)
 		return -EBUSY;
@@ -172,7 +180,10 @@ static int team_enter(struct angara_team *team)
 	if (ret)
 		return ret;
 	ctx->trees |= 1ULL << team->tree;
-	/* No member broadcasts before all know that all have joined. */
+	/*
+	 * No broadcast has been counted yet: members broadcast only when all
+	 * have joined.
+	 */
 	team->received = ang_counter(ctx, ANGARA_CTR_BCAST(team->tree));
 	team->rx_errors = ang_counter(ctx, ANGARA_CTR_RX_ERRORS(team->tree));
 	return 0;
@@ -191,7 +202,10 @@ static int team_join(struct angara_team *team)
 static_assert(ANGARA_MAX_TREES * sizeof(u32) <= ANG_AGREE_BYTES,
 	      "members agree on all TreeIds at once");
 
-/* Teams that share a member never get the same TreeId. */
+/*
+ * Collects the TreeIds of all members' teams: teams that share a member must
+ * not get the same TreeId.
+ */
 static int trees_taken(struct angara_team *team)
 {
 	u32 unused[ANGARA_MAX_TREES];
@@ -208,7 +222,10 @@ static int trees_taken(struct angara_team *team)
 	return ret;
 }
 
-/* Return: 0; the error that prevents a tree, the same at all members. */
+/*
+ * Tries to get a tree. Return: 0; the error because of which there is none, the
+ * same at all members.
+ */
 static int team_offload(struct angara_team *team, const struct angara_team_attr *attr)
 {
 	int ret = trees_taken(team);
@@ -225,8 +242,9 @@ static int team_offload(struct angara_team *team, const struct angara_team_attr 
 }
 
 /*
- * Creates the resources of a team whose members know each other.  The members then agree first: no
- * member continues before all accept messages.
+ * Completes a team whose members have each other's addresses.  The members
+ * agree first, so no member continues before all of them accept messages of the
+ * team.
  * Return: as angara_team_create(); after an error the team is freed.
  */
 static int team_raise(struct angara_team *team,
@@ -237,6 +255,7 @@ static int team_raise(struct angara_team *team,
 	struct ang_outcome its;
 	int ret;
 
+	team->root = attr->root;
 	ang_talk_open(team);
 	if (attr->flags & ANGARA_TEAM_SOFTWARE)
 		ret = ang_team_agree(team, &mine, 0, &its);
@@ -254,7 +273,10 @@ static int team_raise(struct angara_team *team,
 	return ret;
 }
 
-/* Draws a number for the team; that of the first member counts. */
+/*
+ * Draws a number for the team; all members use the number that the first one
+ * has drawn.
+ */
 static u64 team_draw(void)
 {
 	u64 v;
@@ -292,7 +314,7 @@ static int sorted_list(const struct ang_picks *p, u32 size, u32 *list)
 	return 0;
 }
 
-/* Are they sorted by rank, as @list is? */
+/* Are the members sorted by rank, as in @list? */
 static bool in_order(const struct ang_picks *p, const u32 *list)
 {
 	u32 i;
@@ -336,7 +358,7 @@ static struct ang_team_card make_card(const struct angara_ctx *ctx,
 	return card;
 }
 
-/* Every member comes to the same result.  Return: 0 or -errno. */
+/* Checks the cards; every member gets the same result.  Return: 0 or -errno. */
 static int judge_cards(const struct ang_team_card *cards, u32 n)
 {
 	u32 i, k;
@@ -387,8 +409,8 @@ static void take_cards(struct angara_team *team, const struct ang_team_card *car
  * @ctx: context of this member
  * @ranks: ranks in the job, or NULL for all
  * @n: number of them
- * @attr: how; all members have to agree
- * @err: error of this member, which the others get as well, or 0
+ * @attr: attributes, equal at all members
+ * @err: error of this member, to be sent to the others, or 0
  * @out: out
  *
  * Return: as angara_team_create().
@@ -434,7 +456,10 @@ int ang_team_of_job(struct angara_job *job, struct angara_ctx *ctx,
 	return team_raise(team, attr, out);
 }
 
-/* Counts the teams created from the same members; all of these have the same count. */
+/*
+ * Counts the teams created from the same members of the parent; the count is
+ * the same at all of these members.
+ */
 static int made_count(struct angara_team *parent, u64 list, u32 *num)
 {
 	struct ang_made *made;
@@ -475,7 +500,9 @@ static u64 child_id(const struct angara_team *parent, u64 list, u32 num)
 	return ang_hash(h, num);
 }
 
-/* Allocates a team of members of another.  Return: the team; NULL no memory. */
+/*
+ * Allocates a team of members of @parent. Return: the team; NULL: no memory.
+ */
 static struct angara_team *child_new(struct angara_team *parent,
 				     const struct ang_picks *p)
 {
@@ -497,9 +524,9 @@ static struct angara_team *child_new(struct angara_team *parent,
 }
 
 /*
- * Does each member have the memory that team @id needs?  With the program's
- * exchange function each member reports; else a member that has not notifies
- * the others.
+ * Does each member have the memory that team @id needs?  If the job has an
+ * exchange function of the program, every member reports; otherwise only a
+ * member without memory notifies the others.
  * Return: 0; -errno.
  */
 static int child_agree(struct angara_team *parent, const struct ang_picks *p,
@@ -535,7 +562,10 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 		parent->order[i] = parent->ranks[ang_pick(p, i)];
 	ret = made_count(parent, list, &num);
 	id = child_id(parent, list, num);
-	/* This member's count of teams would differ from that of the others. */
+	/*
+	 * Lose the parent: this member's count of teams would differ from the
+	 * others' count.
+	 */
 	if (ret)
 		ang_coll_lose(parent);
 	team = ret ? NULL : child_new(parent, p);
@@ -555,9 +585,9 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 
 /**
  * ang_team_of_team() - create a team with one tree from members of another
- * @parent: the other; the chosen members call
+ * @parent: parent team; the chosen members call
  * @p: chosen members
- * @attr: how
+ * @attr: attributes
  * @out: out; its @parent is set
  *
  * Return: as angara_team_subset().
@@ -580,8 +610,8 @@ int ang_team_of_team(struct angara_team *parent, const struct ang_picks *p,
  * ang_team_twin() - create a team of the same members with another tree
  * @team: team; all members call
  * @root: rank whose node is the root
- * @part: which of the trees it has
- * @parts: number of them
+ * @part: index of its tree
+ * @parts: number of trees
  * @twin: out
  *
  * Return: as angara_team_subset().

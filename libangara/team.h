@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Teams: shared by their creation, use and destruction. */
+/*
+ * Teams: declarations that the files about their creation, use and destruction
+ * share.
+ */
 #ifndef ANG_TEAM_H
 #define ANG_TEAM_H
+
+#include <angara/fabric.h>
+#include <angara/topo.h>
 
 #include "lib.h"
 #include "job.h"
 
 /**
  * struct ang_rows - rows of a team's tree, and those that this process programs
- * @pool: devices that own them
+ * @pool: devices that own the rows
  * @rows: rows, in ascending order of routers
  * @routers: their routers
- * @nodes: the nodes whose devices program them
- * @held: of each row, whether this process programs it and holds its device
+ * @nodes: the node whose device programs each
+ * @held: per row: this process programs the row, and holds its device
  * @n: routers in the tree
  * @missing: rows without a device on this machine
- * @why: error of the first of them
+ * @why: error of the first missing device
  * @taken: TreeIds not to use, a bit for each
- * @max_trees: TreeIds are below this
- * @set: rows handled, from the first on; those of this process among them are
- *	set
+ * @max_trees: limit of TreeIds, exclusive
+ * @set: number of rows handled so far; those of this process among them are set
  * @root: index of the root
  * @tree: TreeId
  * @epoch: incarnation
- * @turn: TreeIds tried so far
- * @busy: another user had one of this round's
+ * @turn: number of TreeIds tried so far
+ * @busy: a TreeId that was tried in this round belonged to another user
  */
 struct ang_rows {
 	struct ang_pool *pool;
@@ -47,8 +52,8 @@ struct ang_rows {
 
 #define ANG_CUTS	31U	/* lengths of operations: up to 2^30 bytes */
 
-struct angara_fabric;
 struct ang_coll_op;
+struct ang_kin;
 struct ang_stray;
 
 /** struct ang_made - teams of the same members created from one parent */
@@ -58,10 +63,11 @@ struct ang_made {
 };
 
 /**
- * struct ang_picks - members of a team that create another, in its order
- * @ranks: theirs, or NULL: each @stride-th from @start on
- * @start: see there
- * @stride: see there
+ * struct ang_picks - members of a team that create another team, in the order
+ * of the new team
+ * @ranks: their ranks, or NULL: each @stride-th rank from @start on
+ * @start: first rank, without @ranks
+ * @stride: distance of ranks, without @ranks
  * @n: number of them
  */
 struct ang_picks {
@@ -76,9 +82,9 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
 	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
 }
 
-#define ANG_RINGS_MOST	32U	/* dimensions: each but one divides the members by 2 or more */
+#define ANG_RINGS_MOST	32U	/* all but one have size 2 or more */
 
-/** enum ang_numbered - algorithms of an allgather that have numbers of members */
+/** enum ang_numbered - allgather algorithms that renumber members */
 enum ang_numbered {
 	ANG_NUMBERED_BRUCK,
 	ANG_NUMBERED_DOUBLING,
@@ -86,9 +92,9 @@ enum ang_numbered {
 };
 
 /**
- * struct ang_tally - messages of schedules between two members, counted by the one
- * whose adapter moves the data: a short message by its sender, a long one, which
- * is read, by its receiver
+ * struct ang_tally - messages of schedules between two members.  The member
+ * whose adapter moves the data counts the message: the sender counts a short
+ * one, the receiver a long one, which it reads
  * @messages: their number
  * @bytes: bytes of data
  */
@@ -99,57 +105,63 @@ struct ang_tally {
 
 /**
  * struct angara_team - a team
- * @next: the next of the context
- * @parent: parent team, during creation: if it is lost, so is this one
+ * @next: next team of the context
+ * @parent: parent team, during creation: if the parent is lost, this team is
+ *	lost, too
  * @job: job that it was created from, or NULL
  * @broken: an exchange failed during creation
  * @given: the job has an exchange function of the program, used to agree
  * @ctx: this process's context
- * @id: number, the same at all members and different from their other teams'
+ * @id: number, the same at all members and different from the numbers of their
+ *	other teams
  * @rank: index of this process in the team
  * @size: members
- * @offloaded: it has a tree
+ * @offloaded: the team has a tree
  * @tree: TreeId
- * @epoch: incarnation of the tree, equal at all members
+ * @epoch: number that distinguishes successive trees with this TreeId, equal at
+ *	all members
  * @received: ANGARA_CTR_BCAST when the team was created
- * @rx_errors: ANGARA_CTR_RX_ERRORS then, or at the last error reported to the
- *	caller
+ * @rx_errors: ANGARA_CTR_RX_ERRORS at that time, or at the last error reported
+ *	to the caller
  * @rows: rows that this member programs, else empty
  * @wanted: angara_team_attr.stripes, not 0
- * @part: which of the trees of the same members it has, see team_stripes.c
+ * @part: index of its tree among the trees of the same members, see
+ *	team_stripes.c
  * @parts: number of these trees
  * @stripes: teams that have the trees after the first
- * @cut: trees for reductions of 2^i bytes and more, but less than 2^(i + 1)
+ * @cut: number of trees for reductions of 2^i to 2^(i + 1) - 1 bytes
  * @nstripes: number of @stripes
  * @ranks: ranks of the members in the job, if @given
  * @blocks: room for exchanged blocks, if @given
  * @peers: addresses of the members
- * @order: room for ranks of members, when one of them creates a team from this
- *	one
+ * @order: room for ranks, used when members create a team from this one
  * @made: teams created from this one
- * @nmade: entries of that
+ * @nmade: entries of @made
  * @messages: messages that this member has sent to others for the team
  * @tally: messages between this member and each one, by rank, except those of
  *	internal barriers; NULL: not counted
- * @by_device: collectives of this member that the adapter has done
- * @by_software: collectives of this member that the library has done
+ * @by_device: collectives of this member that the adapter has executed
+ * @by_software: collectives of this member that the library has executed
  * @rings: sizes of the dimensions of ANGARA_ALGO_RING2D
- * @nrings: number of these; 0: not set
+ * @nrings: number of @rings; 0: not set
  * @packet: bytes of a packet around the rings of an allreduce; 0: whole messages
- * @numbers: of each member, then the member of each number, by enum ang_numbered;
- *	NULL: not set
+ * @root: rank whose node is the root of the tree
+ * @kin: neighbours of this member in a software tree, see team_kin.c; NULL: not
+ *	yet needed
+ * @numbers: number of each member, then the member with each number; indexed by
+ *	enum ang_numbered; NULL: not set
  *
  * Software collectives:
- * @seq: number of the next
- * @ahead: bytes that collectives since the last internal barrier may make a
- *	member keep
- * @ops: those in progress, oldest first
+ * @seq: number of the next collective
+ * @ahead: bytes of early messages that collectives since the last internal
+ *	barrier can cause at a member
+ * @ops: collectives in progress, oldest first
  * @early: messages whose step has not begun
- * @asked: a step has begun since these were last offered
- * @lost: ANGARA_ST_* of why the team is lost, 0: it is not
- * @culprit: rank of the member whose loss caused it
+ * @asked: a step has begun since early messages were last processed
+ * @lost: ANGARA_ST_*, cause of the loss of the team; 0: it is not lost
+ * @culprit: rank of the member whose loss caused @lost
  * @doomed: as @lost, set while completions are processed
- * @doomed_by: as @culprit, likewise
+ * @doomed_by: as @culprit, set together with @doomed
  * @spread: members notified so far, as a power of two
  * @checker: options of the operations that check members
  * @check_ns: time of the next check
@@ -190,6 +202,8 @@ struct angara_team {
 	u32 rings[ANG_RINGS_MOST];
 	u32 nrings;
 	size_t packet;
+	u32 root;
+	struct ang_kin *kin;
 	u32 *numbers[ANG_NUMBERED_NUM];
 
 	u32 seq;
@@ -210,9 +224,9 @@ struct angara_team {
 /**
  * struct ang_outcome - result of a step of creating a team
  * @err: 0 or -errno
- * @n: nodes in the tree; this and all that follows is from the coordinator
- * @missing: of them, nodes whose devices the coordinator does not have
- * @why: error of the first of them
+ * @n: nodes in the tree; the coordinator sets this and all members below
+ * @missing: number of nodes whose devices the coordinator does not have
+ * @why: error of the first missing device
  * @tree: TreeId
  * @epoch: incarnation of the tree
  */
@@ -225,7 +239,7 @@ struct ang_outcome {
 	u32 epoch;
 };
 
-#define ANG_AGREE_BYTES	256U	/* limit of one agreement */
+#define ANG_AGREE_BYTES	256U	/* limit of data per agreement */
 
 /* team_agree.c */
 int ang_team_error(u32 code);
@@ -247,6 +261,9 @@ int ang_team_meet(struct angara_team *team);
 /* team_rings.c */
 struct ang_coll_args;
 void ang_team_torus(struct angara_team *team, struct ang_coll_args *a);
+
+/* team_kin.c */
+int ang_team_kin(struct angara_team *team, const struct ang_kin **kin);
 
 /* team_apart.c */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
@@ -275,17 +292,45 @@ int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 		     u32 elem, const struct angara_op *how,
 		     struct ang_blocked *b);
 
-/* Trees that a reduction of @len bytes is spread over. */
+/* Number of trees over which a reduction of @len bytes is spread. */
 static inline u32 ang_stripes(const struct angara_team *team, u64 len)
 {
 	return team->nstripes && len ?
 	       team->cut[63 - (u32)__builtin_clzll(len)] : 1;
 }
 
-/* team_rows.c */
+/* team_plan.c */
+
+/**
+ * struct ang_plan - the shape of a tree
+ * @torus: fabric, if it is a torus
+ * @is_torus: the fabric is a torus
+ * @fabric: fabric; NULL: it is a torus, and there is one tree
+ * @routers: routers of the fabric
+ * @rows: a row for each router
+ * @load: trees on each channel, as angara_fabric_tree() has it; NULL: there is
+ *	one tree
+ */
+struct ang_plan {
+	struct angara_topo torus;
+	bool is_torus;
+	struct angara_fabric *fabric;
+	u32 routers;
+	struct angara_tree_row *rows;
+	u16 *load;
+};
+
+#define ANG_PLAN_ALL	0xFFFFU	/* count all members of a node */
+
 u32 ang_stripe_distance(u32 size, u32 i, u32 parts);
 u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
-int ang_rows_fabric(struct angara_domain *dom, struct angara_fabric **fabric);
+int ang_plan_fabric(struct angara_domain *dom, struct angara_fabric **fabric);
+int ang_plan_make(struct ang_plan *plan, const struct angara_team *team, u32 root,
+		  u32 most);
+u32 ang_plan_peer(const struct ang_plan *plan, u32 router, u32 port);
+void ang_plan_free(struct ang_plan *plan);
+
+/* team_rows.c */
 int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root);
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i);
 int ang_rows_propose(struct ang_rows *r, u32 want);

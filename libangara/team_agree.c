@@ -16,7 +16,7 @@
 #define AGREE_TAG	(2ULL << 32)
 #define AGREE_ERRNO	4095U	/* largest error code */
 
-/** Decodes a member's error.  Return: -errno; -EPROTO it is no valid code. */
+/** Decodes an error.  Return: -errno; -EPROTO it is not a valid code. */
 int ang_team_error(u32 code)
 {
 	return code && code <= AGREE_ERRNO ? -(int)code : -EPROTO;
@@ -66,7 +66,10 @@ int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type)
 		op->redop = ANGARA_RED_MIN;
 		ret = ang_coll_wait(op);
 	}
-	/* The others have started, and wait for this member. */
+	/*
+	 * This member cannot take part, but the others have started and wait
+	 * for it: lose the team.
+	 */
 	if (ret)
 		ang_coll_lose(team);
 	return ret;
@@ -76,11 +79,11 @@ int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type)
  * ang_team_agree() - exchange the results of a step
  * @team: team
  * @mine: result of this member
- * @from: rank of the member whose result is wanted
+ * @from: rank of the member whose result is returned
  * @its: out: result of that member
  *
  * Return: 0 if no member failed, else the error of the failed member with the
- * lowest rank; or an error of the exchange, and then the team is broken.
+ * lowest rank; or an error of the exchange, after which the team is broken.
  */
 int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 		   u32 from, struct ang_outcome *its)
@@ -112,7 +115,7 @@ int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
 /**
  * ang_team_agree_given() - check for failed members with the program's exchange
  * @team: team
- * @ranks: theirs in the job, in ascending order
+ * @ranks: ranks of the members in the job, in ascending order
  * @n: number of them
  * @err: 0 or -errno
  *

@@ -4,11 +4,12 @@
  *
  * A process can program rows of nodes whose devices are on its machine.  If the
  * coordinator does not have all devices, each row is programmed by the first
- * process that can: the coordinator, else the member with the lowest rank.
+ * process that has its device: the coordinator, or else the member with the
+ * lowest rank.
  *
- *   members find their devices all: agree on which process sets which row
- *   coordinator set its rows all: agree on the TreeId members set theirs all:
- *   agree on the outcome
+ *   members	  find their devices	all: agree on a process per row
+ *   coordinator  set its rows		all: agree on the TreeId
+ *   members	  set their rows	all: agree on the outcome
  *
  * The last two steps repeat with another TreeId while the chosen one is in use
  * at some node.
@@ -20,15 +21,18 @@
 #define CHUNK_ROWS	(ANG_AGREE_BYTES / sizeof(u32))
 #define NOBODY		UINT32_MAX
 
-/* Priority: the coordinator, then the others by rank. */
+/*
+ * Return: priority of this member: the coordinator is first, then the others by
+ * rank.
+ */
 static u32 turn_of(const struct angara_team *team, u32 root)
 {
 	return team->rank == root ? 0 : team->rank + 1;
 }
 
 /*
- * Assigns each of the @n rows to the first process that can set it.  Return,
- * the same everywhere: 0; @why if no process can set a row; -errno.
+ * Assigns each of the @n rows to the first process that can set it.  Return: 0;
+ * @why if no process can set a row; -errno; the same at all members.
  */
 static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
 {
@@ -62,7 +66,7 @@ static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
 	return ret;
 }
 
-/* Tries another TreeId.  @over: out: it is the last. */
+/* Tries another TreeId.  @over: out: there is no further TreeId to try. */
 static int try_next(struct angara_team *team, u32 root, u32 want,
 		    struct ang_outcome *its, bool *over)
 {
@@ -96,7 +100,7 @@ static int try_next(struct angara_team *team, u32 root, u32 want,
  * @want: TreeId + 1, or 0 for any
  * @its: result of the coordinator; out: TreeId and epoch
  *
- * Return: as angara_team_create(), the same everywhere.
+ * Return: as angara_team_create(), the same at all members.
  */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its)

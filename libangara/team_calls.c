@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The calls of programs that create, query and end teams: a team with its tree
- * (team.c), and further trees of the same members (team_stripes.c).
+ * Calls by which programs create, query and end teams: a team has a tree
+ * (team.c), and may have further trees of the same members (team_stripes.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -163,7 +163,7 @@ static bool team_drained(struct angara_ctx *ctx, const void *arg)
 			       ang_stripes_drained(team)));
 }
 
-/* Afterwards no operation of any member is in progress. */
+/* Waits until no operation of any member is in progress. */
 static int finish_ops(struct angara_team *team)
 {
 	u64 tag = END_TAG | (u64)team->epoch << 8 | team->tree;
@@ -194,8 +194,8 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
 	/*
-	 * The end of the tree notifies the other members; without a tree,
-	 * messages do.
+	 * With a tree, the adapters notify the other members when the tree
+	 * ends; without one, messages do.
 	 */
 	if (team)
 		team_close(team, team->given && team->offloaded);

@@ -2,13 +2,13 @@
 /*
  * Regions with one key at all members of a team, as broadcasts need.
  *
- *   slot	  the lowest that is free at all members: each continues from
- *   the
- *		  highest that one of them has found, until all found the same
- *   upper bits	  48 random ones, drawn by the member with rank 0
+ *   slot	  the lowest that is free at all members: each member searches
+ *		  on from the highest slot that any member has found, until all
+ *		  have found the same slot
+ *   upper bits	  48 random bits, drawn by the member with rank 0
  *
  * Another thread may register memory of the domain meanwhile, and take the
- * agreed slot.  Then all members continue above it.
+ * agreed slot.  Then all members continue the search above that slot.
  */
 #include <errno.h>
 
@@ -16,11 +16,13 @@
 
 #define NOTHING	UINT64_MAX
 
-/** struct bid - proposal of a member in each round, and the result over all */
+/**
+ * struct bid - proposal of a member in a round, and the result over all members
+ */
 struct bid {
 	u64 err;	/* in: rank and errno, or NOTHING; out: minimum */
 	u64 low;	/* slot; out: minimum */
-	u64 high;	/* complement of the slot; out: of the maximum */
+	u64 high;	/* ~slot; out: ~maximum */
 	u64 upper;	/* random bits of rank 0, else NOTHING */
 };
 
@@ -47,8 +49,8 @@ static int bid_all(struct angara_team *team, int err, u32 slot, u64 upper,
 }
 
 /*
- * Agrees on a key: a slot from @slot on that is free at all members, and the
- * bits of rank 0 above it.
+ * Agrees on a key: a slot from @slot on that is free at all members, below the
+ * random bits of rank 0.
  * Return: 0; an error of a member, or of the exchange; -ENOSPC.
  */
 static int key_agree(struct angara_team *team, int err, u32 slot, u64 upper,
@@ -114,13 +116,26 @@ ANG_PUBLIC int angara_team_mr_reg(struct angara_team *team, void *addr,
 	return team_reg(team, 0, addr, len, access, mr);
 }
 
+/*
+ * Allocates memory, aligned if there are free addresses for that: so a program
+ * can have aligned blocks in it.
+ * Return: as ang_mr_map().
+ */
+static int team_map(struct angara_domain *dom, size_t len, void **addr, size_t *mapped)
+{
+	size_t align = len ? (size_t)1 << (63 - __builtin_clzll(len)) : 1;
+	int ret = ang_mr_map(dom, len, align, addr, mapped);
+
+	return ret == -ENOMEM ? ang_mr_map(dom, len, 1, addr, mapped) : ret;
+}
+
 ANG_PUBLIC int angara_team_malloc(struct angara_team *team, size_t len,
 				  struct angara_mr **mr)
 {
 	struct ang_dev *dev = &team->ctx->dom->dev;
 	size_t mapped;
 	void *addr;
-	int err = ang_mr_map(team->ctx->dom, len, &addr, &mapped);
+	int err = team_map(team->ctx->dom, len, &addr, &mapped);
 	int ret = team_reg(team, err, addr, len, ANGARA_ACCESS_ALL, mr);
 
 	if (!ret)

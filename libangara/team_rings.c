@@ -28,7 +28,7 @@ ANG_PUBLIC int angara_team_rings(struct angara_team *team, const uint32_t *dims,
 /**
  * ang_team_torus() - set the dimensions of an allreduce by ANGARA_ALGO_RING2D
  * @team: team
- * @a: its arguments, which refer to the team's memory afterwards
+ * @a: arguments of the allreduce; afterwards they point to memory of the team
  */
 void ang_team_torus(struct angara_team *team, struct ang_coll_args *a)
 {

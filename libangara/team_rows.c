@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of a team's tree: build the tree, find a free TreeId, program the rows.  The row of a switch
- * is programmed through the device of the node that keeps it.  The coordinator programs all rows if
- * it has the devices of all nodes; else see team_apart.c.
+ * Rows of a team's tree: build the tree, find a free TreeId, program the rows.
+ * The row of a switch is programmed through the device of its keeper, the node
+ * that represents the switch.  The coordinator programs all rows if it has the
+ * devices of all nodes; else see team_apart.c.
  *
- * A TreeId names one tree per fabric.  Other processes may program rows at the same time, and
- * nothing locks a TreeId as a whole: rows are set in ascending order of routers, so of two
- * overlapping attempts one fails at its first common row, and ANGARA_IOCTL_TREE_CHECK detects two
- * that do not overlap, if their devices are on one machine; on different machines they do not
- * conflict.  A process that fails clears the rows that it has set and tries the next TreeId.
+ * A TreeId names one tree per fabric.  Other processes may program rows at the
+ * same time, and nothing locks a TreeId as a whole: rows are set in ascending
+ * order of routers, so if two attempts overlap, one fails at the first common
+ * row.  If they do not overlap, ANGARA_IOCTL_TREE_CHECK detects the other
+ * attempt on the same machine; attempts on different machines do not conflict.
+ * A process that fails clears the rows that it has set and tries the next
+ * TreeId.
  *
  * An administrator may clear the rows of a team.  As long as the team exists,
- * no other team with a common member gets its TreeId: the kernel could not
- * distinguish rows and memberships of the two.
+ * no other team that shares a member with it gets this TreeId: the kernel could
+ * not distinguish rows and memberships of both teams.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,29 +29,10 @@
 #include "pool.h"
 #include "team.h"
 
-#define ANG_ROUNDS	3		/* attempts over all trees */
+#define ANG_ROUNDS	3		/* rounds over all TreeIds */
 #define ANG_BACKOFF_NS	8000000U	/* longest pause between two attempts */
 
-/**
- * struct tree_plan - a tree
- * @torus: fabric, if that is one
- * @is_torus: it is
- * @fabric: fabric; NULL: it is a torus, and there is one tree
- * @routers: routers of it
- * @rows: one for each
- * @load: trees on each channel, as angara_fabric_tree() has it; NULL: there is
- *	one tree
- */
-struct tree_plan {
-	struct angara_topo torus;
-	bool is_torus;
-	struct angara_fabric *fabric;
-	u32 routers;
-	struct angara_tree_row *rows;
-	u16 *load;
-};
-
-/* A number from the clock is sufficient: this is not a secret. */
+/* A random number, or one from the clock: it need not be secret. */
 static u32 any_number(void)
 {
 	u32 v;
@@ -58,7 +42,10 @@ static u32 any_number(void)
 	return (u32)(ang_now_ns() * 2654435761U) ^ (u32)getpid();
 }
 
-/* The router of row @i in commands: only a switch is named. */
+/*
+ * Return: number of the router of row @i for a command, which needs it only for
+ * a switch.
+ */
 static u32 row_router(const struct ang_rows *r, u32 i, u32 *flags)
 {
 	if (r->routers[i] == r->nodes[i])
@@ -71,7 +58,7 @@ static void rows_unset(struct ang_rows *r)
 {
 	struct angara_tree_clear arg = ANG_CMD_INIT(struct angara_tree_clear);
 
-	/* Another process may have cleared a row and set its own instead. */
+	/* Another process may have cleared our row and set its own instead. */
 	arg.tree = r->tree;
 	while (r->set) {
 		u32 i = --r->set;
@@ -108,9 +95,9 @@ static int rows_set(struct ang_rows *r)
 }
 
 /*
- * Our rows are valid, so a broken rule means that another tree uses the id.  If
- * some rows are missing, rules that span nodes are broken, but there is one
- * root, and all rows present are ours.
+ * Checks our rows.  They are valid by themselves, so a broken rule means that
+ * another tree uses the TreeId, or that rows are missing.  If rows are only
+ * missing, there is one root, and all rows that are present are ours.
  */
 static int rows_check(struct ang_rows *r)
 {
@@ -150,8 +137,8 @@ static void back_off(void)
 }
 
 /**
- * ang_rows_propose() - program our rows on the next TreeId that is free here
- * @r: rows, none of them set; the one of the root is ours
+ * ang_rows_propose() - program our rows with the next TreeId that is free here
+ * @r: rows, none of them set; this process programs the row of the root
  * @want: TreeId + 1, or 0 for any
  *
  * Return: as angara_team_create().
@@ -184,12 +171,14 @@ int ang_rows_propose(struct ang_rows *r, u32 want)
 }
 
 /**
- * ang_rows_follow() - program our rows on the TreeId that the coordinator has
+ * ang_rows_follow() - program our rows with the TreeId that the coordinator has
+ * chosen
  * @r: rows, none of them set
  * @tree: TreeId
  * @epoch: incarnation
  *
- * Return: 0, or an error with no row set; -EBUSY and -EPERM as of this TreeId.
+ * Return: 0; after an error no row is set; -EBUSY, -EPERM: this TreeId cannot
+ * be used.
  */
 int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch)
 {
@@ -204,7 +193,8 @@ int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch)
 }
 
 /**
- * ang_rows_retract() - clear our rows: other members could not set theirs
+ * ang_rows_retract() - clear our rows, because other members could not set
+ * theirs
  * @r: rows
  * @why: their error
  */
@@ -215,8 +205,11 @@ void ang_rows_retract(struct ang_rows *r, int why)
 		r->busy = true;
 }
 
-/* Keeps the rows of the routers that are in the tree, out of one for each. */
-static int keep_rows(struct ang_rows *r, const struct tree_plan *plan, u32 pkey)
+/*
+ * Selects from @plan, which has a row for each router, the rows of routers that
+ * are in the tree.
+ */
+static int keep_rows(struct ang_rows *r, const struct ang_plan *plan, u32 pkey)
 {
 	u32 i;
 
@@ -244,134 +237,16 @@ static int keep_rows(struct ang_rows *r, const struct tree_plan *plan, u32 pkey)
 	return 0;
 }
 
-/* Opens the fabric of a domain, of any kind.  Return: 0; -errno. */
-int ang_rows_fabric(struct angara_domain *dom, struct angara_fabric **fabric)
-{
-	char *text;
-	int ret = dom->dev.ops->describe(&dom->dev, &text);
-
-	if (ret)
-		return ret;
-	ret = angara_fabric_open(text, fabric, NULL, 0);
-	free(text);
-	return ret;
-}
-
-/* Return: 0, with a row for each router; -errno. */
-static int plan_open(struct tree_plan *plan, struct angara_domain *dom,
-		     bool several)
-{
-	int ret = angara_domain_topo(dom, &plan->torus);
-
-	plan->is_torus = !ret;
-	plan->routers = dom->query.nodes;
-	if (ret == -EOPNOTSUPP || (!ret && several))
-		ret = ang_rows_fabric(dom, &plan->fabric);
-	if (ret)
-		return ret;
-	if (plan->fabric)
-		plan->routers = angara_fabric_routers(plan->fabric);
-	plan->rows = calloc(plan->routers, sizeof(*plan->rows));
-	if (several)
-		plan->load = calloc((size_t)plan->routers *
-				    angara_fabric_ports(plan->fabric),
-				    sizeof(*plan->load));
-	return plan->rows && (!several || plan->load) ? 0 : -ENOMEM;
-}
-
-static void plan_close(struct tree_plan *plan)
-{
-	angara_fabric_close(plan->fabric);
-	free(plan->rows);
-	free(plan->load);
-}
-
-static void plan_add_load(struct tree_plan *plan)
-{
-	u32 ports = angara_fabric_ports(plan->fabric);
-	u32 i;
-
-	for (i = 0; i < plan->routers; i++) {
-		u64 set = plan->rows[i].ports;
-
-		for (; set; set &= set - 1)
-			plan->load[i * ports + (u32)__builtin_ctzll(set)]++;
-	}
-}
-
-/* Return: routers in the tree, or -errno. */
-static int plan_tree(struct tree_plan *plan, u32 root, const u16 *pe, bool first)
-{
-	int ret;
-
-	if (!plan->is_torus || !first)
-		return angara_fabric_tree(plan->fabric, root, pe, plan->load,
-					  plan->rows);
-	ret = angara_tree_build(&plan->torus, root, pe, 0, plan->rows);
-	if (ret >= 0 && plan->load)
-		plan_add_load(plan);
-	return ret;
-}
-
-/**
- * ang_stripe_distance() - the distance in ranks of two roots
- * @size: members
- * @i: which tree
- * @parts: trees of the same members
- *
- * Return: how far the root of tree @i is from that of the first tree.
- */
-u32 ang_stripe_distance(u32 size, u32 i, u32 parts)
-{
-	return (u32)((u64)size * i / parts);
-}
-
-/**
- * ang_stripe_root() - find the root of one of the trees of the same members
- * @team: team
- * @root: rank whose node is the root of this team's tree
- * @i: which tree
- *
- * Return: rank.
- */
-u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
-{
-	u64 at = (u64)root + team->size +
-		 ang_stripe_distance(team->size, i, team->parts) -
-		 ang_stripe_distance(team->size, team->part, team->parts);
-
-	return (u32)(at % team->size);
-}
-
-/*
- * The plan of each tree of the same members depends on the trees before it, so
- * these are planned as well.
- */
 static int rows_build(struct ang_rows *r, const struct angara_team *team, u32 root)
 {
-	struct angara_domain *dom = team->ctx->dom;
-	const struct angara_query *q = &dom->query;
-	struct tree_plan plan = { 0 };
-	u16 *pe = calloc(q->nodes, sizeof(*pe));
-	int ret = pe ? plan_open(&plan, dom, team->part) : -ENOMEM;
-	u32 i;
+	struct ang_plan plan = { 0 };
+	int ret = ang_plan_make(&plan, team, root, ANG_PLAN_ALL);
 
-	for (i = 0; i < team->size && !ret; i++)
-		if (team->peers[i].node < q->nodes &&
-		    pe[team->peers[i].node] < 0xFFFF)
-			pe[team->peers[i].node]++;
-	for (i = 0; i <= team->part && ret >= 0; i++) {
-		u32 rank = ang_stripe_root(team, root, i);
-
-		ret = plan_tree(&plan, team->peers[rank].node, pe, !i);
+	if (ret >= 0) {
+		r->n = (u32)ret;
+		ret = keep_rows(r, &plan, team->ctx->dom->pkey);
 	}
-	if (ret < 0)
-		goto out;
-	r->n = (u32)ret;
-	ret = keep_rows(r, &plan, dom->pkey);
-out:
-	plan_close(&plan);
-	free(pe);
+	ang_plan_free(&plan);
 	return ret;
 }
 
@@ -389,7 +264,8 @@ static void hold_devices(struct ang_rows *r)
 }
 
 /**
- * ang_rows_plan() - build a tree, and open its devices that are on this machine
+ * ang_rows_plan() - plan a tree, and open those of its devices that are on this
+ * machine
  * @r: out; freed by ang_rows_clear(), also after an error
  * @team: team
  * @root: rank whose node is the root

@@ -2,8 +2,8 @@
 /*
  * Long reductions over several trees.
  *
- * A tree carries a limited number of packets at once, so hardware does a long
- * reduction faster over several trees, each with a part of the vector.  The
+ * A tree carries a limited number of packets at once, so on hardware a long
+ * reduction is faster if several trees each reduce a part of the vector.  The
  * first tree is the team's own.  Each further tree belongs to a team of the
  * same members; the roots are spread over the ranks.
  *
@@ -19,9 +19,9 @@
 #include "say.h"
 #include "team.h"
 
-#define STRIPE_BYTES	4096U	/* least bytes of a part */
+#define STRIPE_BYTES	4096U	/* minimum bytes of a part */
 
-static_assert(ANGARA_MAX_OP_BYTES < 1ULL << ANG_CUTS, "the table has all lengths");
+static_assert(ANGARA_MAX_OP_BYTES < 1ULL << ANG_CUTS, "the table must cover all lengths");
 
 /**
  * ang_stripes_env() - read ANGARA_STRIPES
@@ -44,7 +44,7 @@ int ang_stripes_env(u32 *stripes)
 	}
 	n = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || n < 1 || n > ANGARA_MAX_STRIPES) {
-		ang_say("libangara", "ANGARA_STRIPES is '%s': it takes 1 to %u, or auto",
+		ang_say("libangara", "invalid ANGARA_STRIPES '%s': expected 1 to %u, or auto",
 			text, ANGARA_MAX_STRIPES);
 		return -EINVAL;
 	}
@@ -52,7 +52,10 @@ int ang_stripes_env(u32 *stripes)
 	return 0;
 }
 
-/* Trees for a reduction of @len bytes if a number of trees is set. */
+/*
+ * Return: number of trees for a reduction of @len bytes if @most, a number of
+ * trees, is set.
+ */
 static u32 cut_by_number(u32 most, u64 len)
 {
 	u64 n = len / STRIPE_BYTES;
@@ -71,7 +74,7 @@ static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
 	u16 *pe = calloc(nodes, sizeof(*pe));
 	struct angara_fabric *fabric = NULL;
 	struct angara_plan *plan = NULL;
-	int ret = pe ? ang_rows_fabric(team->ctx->dom, &fabric) : -ENOMEM;
+	int ret = pe ? ang_plan_fabric(team->ctx->dom, &fabric) : -ENOMEM;
 	u32 i;
 
 	for (i = 0; i < team->size && !ret; i++)
@@ -91,15 +94,15 @@ static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
 }
 
 /*
- * Operations that a context has in progress, at least: fewer on fabrics of many
- * routers.
+ * Return: number of operations that the adapter holds for a context; smaller on
+ * fabrics of many routers.
  */
 static u32 slots_of(struct angara_domain *dom)
 {
 	struct angara_fabric *fabric;
 	u32 routers = UINT32_MAX;
 
-	if (!ang_rows_fabric(dom, &fabric)) {
+	if (!ang_plan_fabric(dom, &fabric)) {
 		routers = angara_fabric_routers(fabric);
 		angara_fabric_close(fabric);
 	}
@@ -107,8 +110,9 @@ static u32 slots_of(struct angara_domain *dom)
 }
 
 /*
- * This member's limits.  A reduction takes an operation slot for each part.  There is room for four
- * at a time, so other operations continue while members wait for a late member.
+ * This member's limit of trees.  A reduction takes an operation slot for each
+ * part. The limit leaves room for four reductions at a time, so other
+ * operations continue while members wait for a slow member.
  */
 static u32 most_of(const struct angara_team *team)
 {
@@ -190,7 +194,10 @@ void ang_stripes_close(struct angara_team *team, bool quietly)
 		ang_team_end(team->stripes[--team->nstripes], quietly);
 }
 
-/** ang_stripes_messages() - messages for the creation of its further trees */
+/**
+ * ang_stripes_messages() - number of messages that were sent to create the
+ * further trees
+ */
 u64 ang_stripes_messages(const struct angara_team *team)
 {
 	u64 sum = 0;
@@ -215,7 +222,7 @@ bool ang_stripes_drained(const struct angara_team *team)
 /**
  * ang_stripes_post() - start a reduction over several trees
  * @team: team
- * @wqe: the whole of it; out: its cookie
+ * @wqe: the whole reduction; out: its cookie
  * @n: trees
  * @elem: bytes of an element
  * @how: options and completion
@@ -241,7 +248,7 @@ int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 			parts[i].tree = cpu_to_le16(team->stripes[i - 1]->tree);
 		parts[i].length = cpu_to_le32(to - from);
 		parts[i].loff = cpu_to_le64(le64_to_cpu(wqe->loff) + from);
-		/* A member without a result ignores it. */
+		/* Offset of the result; ignored at a member that gets none. */
 		parts[i].aux = cpu_to_le64(le64_to_cpu(wqe->aux) + from);
 	}
 	ret = ang_post_parts(team->ctx, parts, n, how, b);

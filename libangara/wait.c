@@ -2,6 +2,10 @@
 /*
  * Waiting: poll, spin for a while, then sleep in poll(2).
  *
+ * How long a wait spins depends on the last ones: to sleep and to be woken takes
+ * longer than most operations, but a wait that sleeps anyway should not spin
+ * before.
+ *
  * No wake-up is lost: before each check we store the current event sequence to
  * angara_ctl.seen.  Events before that load are visible to the check, since the
  * device increments the sequence after it has written the completion or
@@ -14,9 +18,9 @@
 #include "lib.h"
 
 #define ANG_NS_PER_MS	1000000ULL
-#define ANG_LOOK_MS	100	/* between checks of members, see coll_talk.c */
-#define ANG_TURN_MS	1	/* longest sleep of a caller that shares its context */
-#define ANG_SPIN_LOOKS	32	/* checks between two readings of the clock */
+#define ANG_LOOK_MS	100	/* interval of checks, see coll_talk.c */
+#define ANG_TURN_MS	1	/* longest sleep if the context is shared */
+#define ANG_SPIN_LOOKS	32	/* checks per reading of the clock */
 
 u64 ang_now_ns(void)
 {
@@ -26,13 +30,13 @@ u64 ang_now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* Memory that the counter covers may be read afterwards. */
+/* Acquire: data that the counter covers may be read afterwards. */
 u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 {
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-/* A check that covers all events up to the event sequence at its start. */
+/* Checks for events; covers all events before the event sequence is read. */
 static bool ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
@@ -78,16 +82,23 @@ static int left_ms(u64 end)
 	return (int)((end - now + ANG_NS_PER_MS - 1) / ANG_NS_PER_MS);
 }
 
-/* The first check has failed. */
-static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
-		       int timeout_ms)
+/* Decides how long the next wait spins, after one that did not end while it spun. */
+static void spin_adapt(struct angara_ctx *ctx, u64 start)
 {
-	u64 end = ang_now_ns() + (u64)(timeout_ms > 0 ? timeout_ms : 0) *
-		  ANG_NS_PER_MS;
+	if (ang_now_ns() - start <= ctx->spin_most)
+		ctx->spin_ns = ctx->spin_most;
+	else if (ctx->spin_ns / 2 > ctx->spin_least)
+		ctx->spin_ns /= 2;
+	else
+		ctx->spin_ns = ctx->spin_least;
+}
+
+/* Waits asleep.  @end: time at which it ends if @timeout_ms is not negative */
+static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		       int timeout_ms, u64 end)
+{
 	int ret = 0;
 
-	if (timeout_ms && !ctx->dead && wait_spin(ctx, done, arg))
-		return 0;
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
 
@@ -111,6 +122,24 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 	}
 }
 
+/* Waits further after a first check has failed. */
+static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		       int timeout_ms)
+{
+	u64 start = ang_now_ns();
+	u64 end = start + (u64)(timeout_ms > 0 ? timeout_ms : 0) * ANG_NS_PER_MS;
+	int ret;
+
+	if (timeout_ms && !ctx->dead && wait_spin(ctx, done, arg)) {
+		ctx->spin_ns = ctx->spin_most;
+		return 0;
+	}
+	ret = wait_asleep(ctx, done, arg, timeout_ms, end);
+	if (timeout_ms)
+		spin_adapt(ctx, start);
+	return ret;
+}
+
 /**
  * ang_wait_until() - wait for a condition on completions or counters
  * @ctx: context
@@ -118,7 +147,7 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
  * @arg: passed to @done
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
- * Events that have happened count even if the device is gone or time is up.
+ * Events before the device disappears or the time ends count.
  *
  * Return: 0; -ETIMEDOUT; -ENODEV.
  */

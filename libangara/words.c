@@ -2,9 +2,10 @@
 /*
  * Waiting for words in memory that peers write.
  *
- * A put is no event, so after spinning a wait sleeps at most a millisecond
- * between two checks; an event of the context ends the sleep.  Words are loaded
- * with acquire, so data written before a word is visible after it.
+ * A put raises no event at its target, so after spinning a wait sleeps at most
+ * a millisecond between two checks; an event of the context ends the sleep.
+ * Words are loaded with acquire, so data written before a word is visible after
+ * it.
  */
 #include <errno.h>
 
@@ -24,7 +25,10 @@ static u64 load_unsigned(const void *at, u32 type)
 					    ang_load_acquire((const u64 *)at);
 }
 
-/* Return: -1, 0, 1: the word is less than, equal to, greater than the value. */
+/*
+ * Return: -1, 0 or 1 if the word is less than, equal to or greater than the
+ * value.
+ */
 static int word_compare(const void *word, const void *value, u32 type)
 {
 	if (type == ANGARA_TYPE_INT32 || type == ANGARA_TYPE_INT64) {
@@ -161,7 +165,8 @@ ANG_PUBLIC int angara_test_some(struct angara_ctx *ctx,
 /**
  * struct words_wait - state of a wait for words
  * @w: words
- * @index: out: words that satisfy the comparison; NULL: all must
+ * @index: out: words that satisfy the comparison; NULL: all words must satisfy
+ *	it
  * @max: capacity of @index
  * @found: out: their number
  */
@@ -189,6 +194,8 @@ static int words_wait(struct angara_ctx *ctx, const struct words_wait *wait,
 	int left = timeout_ms;
 	int ret;
 
+	/* A word raises no event: while the wait spins, it sees the word at once. */
+	ctx->spin_ns = ctx->spin_most;
 	do {
 		int ms = left < 0 || left > ANG_WORD_MS ? ANG_WORD_MS : left;
 

@@ -49,7 +49,7 @@ seek()
 	look "$number" "$@" &
 }
 
-# Prints the results of all searches, in order.
+# Prints the results of all searches since the last call, in order.
 found()
 {
 	local n
@@ -59,6 +59,7 @@ found()
 		mv "$TAP_TMP/why$n" "$TAP_TMP/why"
 		result "$(cat "$TAP_TMP/status$n")" "${TRIED[n]}"
 	done
+	TRIED=()
 }
 
 # stray LIST: stops the test, since the list is not as `faults` expects it.

@@ -127,7 +127,7 @@ await()
 
 	until "$@"; do
 		if [ $SECONDS -gt $end ]; then
-			echo "waited in vain: $*"
+			echo "timed out: $*"
 			return 1
 		fi
 		sleep 0.1
@@ -194,7 +194,7 @@ files()
 	} | sort -u | while read -r file; do
 		[ -f "$file" ] || continue
 		for pattern in "$@"; do
-			# shellcheck disable=SC2254 # a pattern it is
+			# shellcheck disable=SC2254 # it is a pattern
 			case $file in
 			$pattern) echo "$file"; break ;;
 			esac

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the device model needs from its environment: the kernel's form.
+ * What the device model needs from its environment, for the kernel.
  *
- * The user-space form is libangara/env/ang_env.h; both give the same names
- * with the same meaning.  All read-modify-write operations are fully ordered
- * and return the previous value.
+ * libangara/env/ang_env.h defines the same names with the same meaning for
+ * processes.  All read-modify-write operations are fully ordered and return the
+ * previous value.
  */
 #ifndef ANG_ENV_H
 #define ANG_ENV_H
@@ -18,14 +18,14 @@
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
 
-#define ang_load_acquire(p)	smp_load_acquire(p)	/* its caller names the partner */
-#define ang_store_release(p, v)	smp_store_release(p, v)	/* as its user says */
-#define ang_mb()		smp_mb()		/* as its user says */
+#define ang_load_acquire(p)	smp_load_acquire(p)	/* see uses */
+#define ang_store_release(p, v)	smp_store_release(p, v)	/* see uses */
+#define ang_mb()		smp_mb()		/* see uses */
 
 #define ang_cmpxchg(p, old, new)	cmpxchg(p, old, new)
 #define ang_xchg(p, v)			xchg(p, v)
 
-/* The kernel's fetch operations want an atomic_t; the model has plain words. */
+/* Fetch operations on plain words; those of the kernel need an atomic_t. */
 #define ANG_FETCH(p, op, v)						\
 ({									\
 	typeof(p) ang_p_ = (p);						\

@@ -15,7 +15,7 @@ static void fabric_release(struct device *dev)
 	kfree(fabric);
 }
 
-/* Setting up the routers of a large fabric takes long. */
+/* Sets up the routers; yields after each, since a large fabric takes long. */
 static int fabric_fill(struct loop_fabric *fabric, const struct ang_cfg *cfg)
 {
 	struct ang_topo_why why;
@@ -51,7 +51,10 @@ static int fabric_alloc(struct loop_fabric *fabric, const struct ang_cfg *cfg)
 	return ret ? ret : loop_workers_new(fabric);
 }
 
-/* Any node may get an interrupt as soon as one node is registered. */
+/*
+ * Allocates the adapters of all nodes before the first is registered: from then
+ * on any node may raise an interrupt, which needs the node's adapter.
+ */
 static int nodes_alloc(struct loop_fabric *fabric)
 {
 	u32 i;
@@ -105,9 +108,9 @@ static int nodes_register(struct loop_fabric *fabric)
 }
 
 /**
- * loop_fabric_new() - make a fabric
+ * loop_fabric_new() - create a fabric
  * @cfg: configuration that ang_cfg_check() accepts
- * @id: number
+ * @id: number of the fabric
  *
  * Return: the fabric or an error pointer.
  * Context: process; may sleep.
@@ -153,7 +156,7 @@ err_put:
 
 /**
  * loop_fabric_delete() - delete a fabric
- * @fabric: fabric; its devices may be open
+ * @fabric: fabric; processes may have its devices open
  *
  * Context: process; may sleep.
  */

@@ -18,26 +18,26 @@
 
 #include "../ang_dev.h"
 
-#define LOOP_MAX_ROUTERS	4096U	/* most nodes and switches of a fabric */
+#define LOOP_MAX_ROUTERS	4096U	/* most nodes and switches */
 #define LOOP_MAX_FABRICS	64U
 /*
- * Units of work (ang_work.h) between calls of the scheduler.  Preemption is off
- * for at most twice ang_work_bound() of it: for a doorbell and for one slice.
- * With the configurations of make_cfg() that is half a million units; a
- * processor does about 10^9 units a second.
+ * Budget of a slice, in units of work (ang_work.h); the scheduler runs between
+ * slices.  Preemption is off for at most 2 * ang_work_bound() of this budget:
+ * for a doorbell and for one slice.  With the configurations of make_cfg() that
+ * is half a million units; a processor does about 10^9 units a second.
  */
 #define LOOP_SLICE		16384U
 
 /**
- * struct loop_worker - advances nodes with work that callers have left
+ * struct loop_worker - advances nodes that still have work when a caller stops
  * @fabric: fabric of the nodes
  * @work: the work item
- * @lock: protects both lists
+ * @lock: protects @runq and @timers
  * @runq: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
  * @left: @runq is not empty; written under @lock, read without it
- * @slices: that it has run; written by @work alone
- * @taken: nodes taken from other workers; as @slices
+ * @slices: number of slices that the worker has run; only @work writes it
+ * @taken: number of nodes taken from other workers; only @work writes it
  */
 struct loop_worker {
 	struct loop_fabric *fabric;
@@ -52,9 +52,9 @@ struct loop_worker {
 
 /**
  * struct loop_node - a node; constant
- * @fabric: its fabric
- * @adev: its adapter
- * @id: its number
+ * @fabric: fabric of the node
+ * @adev: adapter of the node
+ * @id: number of the node
  */
 struct loop_node {
 	struct loop_fabric *fabric;
@@ -64,15 +64,15 @@ struct loop_node {
 
 /**
  * struct loop_fabric - a fabric
- * @dev: on the bus angara_loop; its release frees this
+ * @dev: device on the bus angara_loop; its release frees the fabric
  * @cfg: configuration; constant
  * @id: number; constant
- * @num_nodes: nodes; constant
- * @num_workers: workers; constant
+ * @num_nodes: number of nodes; constant
+ * @num_workers: number of workers; constant
  * @mem: the model's memory
- * @node: nodes
- * @worker: workers
- * @idle: workers without work, one bit each; a hint
+ * @node: array of nodes
+ * @worker: array of workers
+ * @idle: workers without work, one bit each; may be outdated
  */
 struct loop_fabric {
 	struct device dev;

@@ -4,7 +4,7 @@
  *
  *   /sys/bus/angara_loop/new_fabric	write "torus:2x2x2", "mkns:4x4", ..., or the
  *					lines of a graph: make that fabric
- *   /sys/bus/angara_loop/del_fabric	write its number: delete it
+ *   /sys/bus/angara_loop/del_fabric	write a number: delete that fabric
  *   /sys/bus/angara_loop/fabrics	read: number, description, nodes, contexts
  *					per node, fabric id; one line each
  */
@@ -18,11 +18,11 @@
 
 #include "loop.h"
 
-#define SMALL_FABRIC	64U	/* fabrics up to this size get larger tables */
+#define SMALL_FABRIC	64U	/* fabrics up to this size get more contexts */
 
 static char *first;
 module_param_named(fabric, first, charp, 0444);
-MODULE_PARM_DESC(fabric, "fabric made at load, such as torus:2x2x2 or mkns:4x4 (default: none)");
+MODULE_PARM_DESC(fabric, "fabric to create at load, such as torus:2x2x2 or mkns:4x4 (default: none)");
 
 static ushort contexts;
 module_param(contexts, ushort, 0644);
@@ -32,7 +32,7 @@ static ushort trees = ANG_DEF_TREES;
 module_param(trees, ushort, 0644);
 MODULE_PARM_DESC(trees, "trees per node, 1..64 (default: 16)");
 
-/* Protects both variables. */
+/* Protects loop_fabrics and loop_open. */
 static DEFINE_MUTEX(loop_lock);
 static DEFINE_XARRAY_ALLOC(loop_fabrics);
 static bool loop_open;
@@ -70,7 +70,7 @@ static int read_fabric(const char *text, struct ang_cfg *cfg)
 		why.line = 0;
 		why.what = cfg->topo.routers > LOOP_MAX_ROUTERS ?
 			   "more than 4096 nodes and switches" :
-			   "the text is longer than drivers read";
+			   "the text is longer than a driver can read";
 	}
 	return loop_refuse(text, &why);
 }
@@ -165,7 +165,7 @@ static int del_fabric(const char *text)
 	return 0;
 }
 
-/* Run a command on the words written to an attribute. */
+/* Call @fn with the text written to an attribute, without outer white space. */
 static ssize_t loop_command(const char *buf, size_t count, int (*fn)(const char *))
 {
 	char *text = kstrndup(buf, count, GFP_KERNEL);
@@ -183,7 +183,7 @@ static ssize_t loop_command(const char *buf, size_t count, int (*fn)(const char 
 
 static ssize_t new_fabric_store(ang_attr_bus *bus, const char *buf, size_t count)
 {
-	/* A write of the full length may be the beginning of a longer text. */
+	/* sysfs cuts a write after PAGE_SIZE bytes: the text may be longer. */
 	if (count == PAGE_SIZE) {
 		pr_err("fabric: the text is longer than %lu bytes\n",
 		       PAGE_SIZE - 1);
@@ -203,7 +203,7 @@ static int show_fabric(const struct loop_fabric *fabric, char *buf, int at)
 {
 	char text[ANG_TOPO_TEXT] = "graph";
 
-	/* Text without an end of line is not a graph, which has several lines. */
+	/* Writes one line with a newline; leaves @text as it is for a graph. */
 	ang_topo_describe(&fabric->cfg.topo, text);
 	return sysfs_emit_at(buf, at, "%u %.*s %u %u %016llx\n", fabric->id,
 			     (int)strcspn(text, "\n"), text,

@@ -16,14 +16,20 @@
 #include "loop.h"
 #include "../trace.h"
 
-/* Interrupts of the model take spinlocks in code that must not be preempted. */
+/*
+ * The model raises interrupts while preemption is disabled, and their handlers
+ * take spinlocks, which sleep with PREEMPT_RT.
+ */
 #ifdef CONFIG_PREEMPT_RT
 #error "angara_loop needs a kernel without PREEMPT_RT"
 #endif
 
-#define ROUNDS	64U	/* slices in the caller's context */
+#define ROUNDS	64U	/* slices that a caller executes at most */
 
-/* The address in the kernel of @addr, or NULL; undo with kunmap_local(). */
+/*
+ * Return: kernel address of DMA address @addr, undo with kunmap_local(); or
+ * NULL.
+ */
 static void *dma_page(u64 addr)
 {
 	unsigned long pfn = PHYS_PFN(addr);
@@ -33,7 +39,10 @@ static void *dma_page(u64 addr)
 	return kmap_local_page(pfn_to_page(pfn)) + offset_in_page(addr);
 }
 
-/* A process may write the word concurrently, so read it with one load. */
+/*
+ * Copies data; reads an aligned word of four bytes with one load, since a
+ * process may write the word concurrently.
+ */
 static void copy_in(void *to, const void *from, u32 len)
 {
 	if (len == 4 && IS_ALIGNED((uintptr_t)from, 4)) {
@@ -89,7 +98,10 @@ static int loop_dma_store64(void *host, u32 node, u64 addr, u64 val)
 	mem = dma_page(addr);
 	if (!mem)
 		return -EFAULT;
-	/* Pairs with the reader's barrier after its read of the word. */
+	/*
+	 * Pairs with the barrier that a process executes after reading the
+	 * word.
+	 */
 	smp_store_release(mem, cpu_to_le64(val));
 	kunmap_local(mem);
 	return 0;
@@ -126,10 +138,10 @@ static const struct ang_ops model_ops_traced = {
 
 static bool packets;
 module_param(packets, bool, 0644);
-MODULE_PARM_DESC(packets, "carry out everything packet by packet, also what could go whole (default: N)");
+MODULE_PARM_DESC(packets, "execute all operations packet by packet, without shortcuts (default: N)");
 
 /**
- * loop_view_refresh() - apply an administrator's changes
+ * loop_view_refresh() - apply changes of module parameters and tracepoints
  * @view: view, which holds no node
  */
 void loop_view_refresh(struct ang_view *view)
@@ -162,8 +174,8 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 
 	loop_view_init(node->fabric, &view);
 	/*
-	 * No other thread advances the nodes on this view.  A caller that must
-	 * stop first hands the nodes over to a worker.
+	 * No other thread advances the nodes on this view.  A caller whose
+	 * budget is used up hands the nodes over to a worker.
 	 */
 	preempt_disable();
 	ang_reg_ring(&view, node->id, off, val);

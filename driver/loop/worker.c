@@ -3,12 +3,13 @@
  * Workers: they advance nodes that still have work when a caller stops.
  *
  * Such nodes go to the list of one worker, chosen by the processor number.  A
- * worker takes one node at a time, advances it and the nodes that it wakes for
- * a slice, and puts nodes that still have work back.  Between slices its view
- * is empty, so no node waits for a preempted worker.  While a list has more
- * nodes, its worker wakes an idle worker, and a worker whose own list is empty
- * takes nodes from other lists.  So N workers are running after log2(N) slices,
- * and no lock is shared by all workers.
+ * worker takes one node at a time.  For one slice, the worker advances this
+ * node and the nodes that get packets from it; then it puts the nodes that
+ * still have work back into its list.  Between slices the worker's view is
+ * empty, so no node waits for a preempted worker.  While a worker's list has
+ * more nodes, the worker wakes an idle worker.  A worker whose own list is
+ * empty takes nodes from other lists.  So N workers are running after log2(N)
+ * slices, and no lock is shared by all workers.
  *
  * Progress does not depend on a wake-up: a worker runs until its list is empty.
  */
@@ -38,7 +39,7 @@ static void worker_give(struct loop_worker *worker, struct ang_view *view)
 	raw_spin_unlock(&worker->lock);
 }
 
-/* Take a node, and the timers: they expire when there is no other work. */
+/* Take one node and all timers, which expire when there is no other work. */
 static bool worker_take(struct loop_worker *worker, struct ang_view *view)
 {
 	raw_spin_lock(&worker->lock);
@@ -64,7 +65,7 @@ static bool worker_take_from(struct loop_worker *worker,
 	return true;
 }
 
-/* Take a node from another worker, the next worker first. */
+/* Take a node from another worker; try the next worker first. */
 static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
 {
 	struct loop_fabric *fabric = worker->fabric;
@@ -82,7 +83,7 @@ static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
 	return false;
 }
 
-/* Wake an idle worker, which then takes work. */
+/* Wake an idle worker, which then takes nodes from other workers. */
 static void worker_call(struct loop_fabric *fabric)
 {
 	u32 at = find_first_bit(fabric->idle, fabric->num_workers);
@@ -91,7 +92,7 @@ static void worker_call(struct loop_fabric *fabric)
 		queue_work(loop_wq, &fabric->worker[at].work);
 }
 
-/* Return: false if there was no work. */
+/* Run one slice.  Return: false if there was no work. */
 static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 {
 	bool busy;
@@ -102,7 +103,10 @@ static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 	if (busy) {
 		if (READ_ONCE(worker->left))
 			worker_call(worker->fabric);
-		/* A worker may run for as long as the fabric is busy. */
+		/*
+		 * Refresh in each slice: a worker runs while the fabric is
+		 * busy.
+		 */
 		loop_view_refresh(view);
 		ang_run(view, LOOP_SLICE);
 		worker_give(worker, view);
@@ -143,7 +147,7 @@ void loop_hand_over(struct loop_fabric *fabric, struct ang_view *view)
 }
 
 /**
- * loop_workers_show() - print what each worker has done
+ * loop_workers_show() - print the counters of each worker
  * @fabric: fabric
  * @m: file
  */
@@ -188,7 +192,7 @@ int loop_workers_new(struct loop_fabric *fabric)
 	return 0;
 }
 
-/** loop_workers_free() - free a fabric's workers, which have been flushed */
+/** loop_workers_free() - free a fabric's workers, after loop_workers_flush() */
 void loop_workers_free(struct loop_fabric *fabric)
 {
 	bitmap_free(fabric->idle);
@@ -199,8 +203,8 @@ void loop_workers_free(struct loop_fabric *fabric)
  * loop_workers_flush() - wait until no node has work
  * @fabric: fabric whose adapters are unregistered
  *
- * A worker ends with its list empty, but a worker that has not been flushed may
- * wake a flushed worker.  So repeat until all workers are idle.
+ * A worker stops when its list is empty, but a worker that has not been flushed
+ * may wake a flushed worker.  So repeat until all workers are idle.
  *
  * Context: process; may sleep.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Layout of everything that crosses user, kernel and device: what is here does
- * not change.
+ * Assertions on the layout of structures that user, kernel and device exchange.
+ * These layouts never change.
  */
 #include "ang_types.h"
 
@@ -325,6 +325,81 @@ AT(angara_hw_ctx_counters, cq_full, 64);
 AT(angara_hw_ctx_counters, interrupts, 72);
 AT(angara_hw_ctx_counters, rx_msgs, 80);
 AT(angara_hw_ctx_counters, not_ready, 88);
+
+SIZE(angara_mgmt, 200);
+AT(angara_mgmt, method, 0);
+AT(angara_mgmt, attr, 1);
+AT(angara_mgmt, status, 2);
+AT(angara_mgmt, answer, 3);
+AT(angara_mgmt, hops, 4);
+AT(angara_mgmt, at, 5);
+AT(angara_mgmt, reserved, 6);
+AT(angara_mgmt, modifier, 8);
+AT(angara_mgmt, router, 12);
+AT(angara_mgmt, tid, 16);
+AT(angara_mgmt, key, 24);
+AT(angara_mgmt, writes, 32);
+AT(angara_mgmt, path, 40);
+AT(angara_mgmt, data, 104);
+
+SIZE(angara_mgmt_node, 80);
+AT(angara_mgmt_node, router, 0);
+AT(angara_mgmt_node, nodes, 4);
+AT(angara_mgmt_node, routers, 8);
+AT(angara_mgmt_node, flags, 12);
+AT(angara_mgmt_node, fabric_id, 16);
+AT(angara_mgmt_node, joined, 24);
+AT(angara_mgmt_node, down, 32);
+AT(angara_mgmt_node, faulty, 40);
+AT(angara_mgmt_node, taken, 48);
+AT(angara_mgmt_node, dropped, 56);
+AT(angara_mgmt_node, refused, 64);
+AT(angara_mgmt_node, trees, 72);
+AT(angara_mgmt_node, ports, 73);
+AT(angara_mgmt_node, port, 74);
+AT(angara_mgmt_node, reserved, 75);
+
+SIZE(angara_mgmt_port, 72);
+AT(angara_mgmt_port, state, 0);
+AT(angara_mgmt_port, loss, 4);
+AT(angara_mgmt_port, corrupt, 8);
+AT(angara_mgmt_port, delay, 12);
+AT(angara_mgmt_port, packets, 16);
+AT(angara_mgmt_port, flits, 24);
+AT(angara_mgmt_port, stalls, 32);
+AT(angara_mgmt_port, lost, 40);
+AT(angara_mgmt_port, corrupted, 48);
+AT(angara_mgmt_port, retransmitted, 56);
+AT(angara_mgmt_port, timeouts, 64);
+
+SIZE(angara_mgmt_row, 32);
+AT(angara_mgmt_row, ports, 0);
+AT(angara_mgmt_row, pkey, 8);
+AT(angara_mgmt_row, down_node, 12);
+AT(angara_mgmt_row, pe, 16);
+AT(angara_mgmt_row, epoch, 18);
+AT(angara_mgmt_row, is_root, 20);
+AT(angara_mgmt_row, to_root, 21);
+AT(angara_mgmt_row, port_sum, 22);
+AT(angara_mgmt_row, state, 23);
+AT(angara_mgmt_row, members, 24);
+AT(angara_mgmt_row, reserved, 25);
+
+SIZE(angara_mgmt_key, 16);
+AT(angara_mgmt_key, key, 0);
+AT(angara_mgmt_key, flags, 8);
+AT(angara_mgmt_key, reserved, 12);
+
+SIZE(angara_adm_mgmt, 16);
+AT(angara_adm_mgmt, tid, 0);
+AT(angara_adm_mgmt, addr, 8);
+
+SIZE(angara_manage, 216);
+AT(angara_manage, size, 0);
+AT(angara_manage, flags, 4);
+AT(angara_manage, timeout_ms, 8);
+AT(angara_manage, reserved, 12);
+AT(angara_manage, pkt, 16);
 
 static_assert(sizeof(struct ang_pkt) == 80);
 static_assert(sizeof(struct ang_fabric) <= ANG_HEAD_SIZE);

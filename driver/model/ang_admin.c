@@ -2,8 +2,8 @@
 /*
  * Registers, the admin queue and the asynchronous event queue.
  *
- * Registers may be written by anyone at any time; they are only stored, and
- * the holder of the node acts on them.
+ * Any thread may write registers at any time.  A write only stores the value;
+ * the view that holds the node acts on the value later.
  */
 #include "ang_int.h"
 
@@ -71,7 +71,10 @@ static void ctx_reg_write(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return;
 	c = ang_ctx(v->fab, n, ctx);
 	if (off == ANGARA_DB_SQ) {
-		/* Pairs with ang_doorbell(): the entries are there. */
+		/*
+		 * Pairs with ang_doorbell(): a view that reads the index sees
+		 * the entries before it.
+		 */
 		ang_store_release(&c->db_sq, val);
 	} else if (off == ANGARA_DB_ARM) {
 		WRITE_ONCE(c->db_arm, val);
@@ -118,10 +121,11 @@ static bool again(struct ang_node *n)
 }
 
 /*
- * Act on CONTROL: enable with the queues as programmed, or reset.  A reset that
- * has begun is completed, whatever CONTROL says meanwhile.
- * Return: false if the reset continues in a later step; a switch or node that
- * it waits for wakes the node.
+ * Act on CONTROL: enable the node with the queues as programmed, or reset it.
+ * A reset that has begun is completed, whatever is written to CONTROL
+ * meanwhile.
+ * Return: false if the reset continues in a later step; the switch or node that
+ * the reset waits for wakes this node.
  */
 static bool control(struct ang_view *v, struct ang_node *n)
 {
@@ -158,9 +162,9 @@ static bool control(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * The memory of a queue cannot be accessed, so the queue cannot report that.
- * Stop all queues and set the status register: a lost answer would leave the
- * driver waiting for ever.
+ * Memory of a queue cannot be accessed, and the queue cannot report that.  Stop
+ * all queues and set the status register; otherwise the driver would wait for a
+ * lost answer for ever.
  */
 static void fatal(struct ang_node *n)
 {
@@ -207,19 +211,6 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
 }
 
-static void row_in(struct angara_tree_row *row, const struct angara_hw_row *hw)
-{
-	row->tree = hw->tree;
-	row->is_root = hw->is_root;
-	row->to_root = hw->to_root;
-	row->port_sum = hw->port_sum;
-	row->ports = le64_to_cpu(hw->ports);
-	row->pe = le16_to_cpu(hw->pe);
-	row->pkey = le32_to_cpu(hw->pkey);
-	row->epoch = le16_to_cpu(hw->epoch);
-	row->reserved = hw->state | hw->members | hw->reserved[0] | hw->reserved[1];
-}
-
 static void row_out(struct angara_hw_row *hw, const struct angara_tree_row *row)
 {
 	hw->tree = row->tree;
@@ -236,7 +227,7 @@ typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl);
 
-/* Also ANGARA_ADM_FENCE: entries of regions are read and used within one step. */
+/* Also for FENCE: a step reads entries of regions and uses them itself. */
 static u32 adm_nop(struct ang_view *v, struct ang_node *n,
 		   const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
@@ -282,11 +273,13 @@ static u32 adm_tree_set(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl)
 {
+	const struct angara_hw_row *hw = &cmd->set.row;
 	struct angara_tree_row row;
 	u32 rule = 0;
 	u32 status;
 
-	row_in(&row, &cmd->set.row);
+	ang_tree_row_in(&row, hw);
+	row.reserved = hw->state | hw->members | hw->reserved[0] | hw->reserved[1];
 	status = ang_tree_set(v, n, &row, le64_to_cpu(cmd->set.job), &rule);
 	cpl->value = cpu_to_le32(rule);
 	return status;
@@ -336,7 +329,9 @@ static u32 adm_counters(struct ang_view *v, struct ang_node *n,
 	union ang_counters counters;
 	u32 status;
 
-	/* The keeper gives them: ang_switch_call(). */
+	/*
+	 * The keeper writes the counters to host memory, see ang_switch_call().
+	 */
 	if (ang_is_switch(v->fab, n))
 		return ang_counters_read(v, n, &cmd->counters, &n->box.counters);
 	status = ang_counters_read(v, n, &cmd->counters, &counters);
@@ -376,6 +371,20 @@ static u32 adm_link_set(struct ang_view *v, struct ang_node *n,
 	return ang_link_set(v, n, &cmd->link);
 }
 
+static u32 adm_mgmt_send(struct ang_view *v, struct ang_node *n,
+			 const struct angara_adm_cmd *cmd,
+			 struct angara_adm_cpl *cpl)
+{
+	return ang_mgmt_post(v, n, &cmd->mgmt);
+}
+
+static u32 adm_mgmt_recv(struct ang_view *v, struct ang_node *n,
+			 const struct angara_adm_cmd *cmd,
+			 struct angara_adm_cpl *cpl)
+{
+	return ang_mgmt_collect(v, n, &cmd->mgmt);
+}
+
 static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_NOP] = adm_nop,
 	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
@@ -393,11 +402,13 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_DOMAIN_TABLE] = adm_domain_table,
 	[ANGARA_ADM_DESCRIBE] = adm_describe,
 	[ANGARA_ADM_LINK_SET] = adm_link_set,
+	[ANGARA_ADM_MGMT_SEND] = adm_mgmt_send,
+	[ANGARA_ADM_MGMT_RECV] = adm_mgmt_recv,
 };
 
 /*
- * Take down the trees of a context that ends, one by one.
- * Return: false if the work of this step is used up and trees are left.
+ * Take down the trees of a context that is to be destroyed, one by one.
+ * Return: false if the work of this step is used up and trees remain.
  */
 static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
@@ -412,8 +423,8 @@ static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
 }
 
 /*
- * ABORT packets of a row must leave before its next life begins: a neighbor that
- * misses one waits for ever.
+ * Must a command wait? ABORT packets of a row must leave before the row is set
+ * again: a neighbor that misses an ABORT packet would wait for ever.
  */
 static bool must_wait(struct ang_view *v, struct ang_node *n,
 		      const struct angara_adm_cmd *cmd)
@@ -430,13 +441,14 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_command() - carry out a command that is well-formed
+ * ang_command() - execute a command that is well-formed
  * @v: view
- * @n: node, or a switch for a command that names it
+ * @n: node, or the switch that the command names
  * @cmd: command
  * @cpl: out: answer
  *
- * Return: false if it has to wait, for room on a link or for the next step.
+ * Return: true; false if the command has to wait, for room on a link or for the
+ * next step.
  */
 bool ang_command(struct ang_view *v, struct ang_node *n,
 		 const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
@@ -457,7 +469,7 @@ static bool is_about_row(u32 opcode)
 	       opcode == ANGARA_ADM_TREE_CLEAR || opcode == ANGARA_ADM_TREE_GET;
 }
 
-/* The router that a command names. */
+/* Return: number of the router that a command names. */
 static u32 router_of(const struct ang_node *n, const struct angara_adm_cmd *cmd)
 {
 	if (is_about_row(cmd->opcode))
@@ -469,7 +481,7 @@ static u32 router_of(const struct ang_node *n, const struct angara_adm_cmd *cmd)
 	return n->id;
 }
 
-/* Is a command one that ang_command() can carry out?  Return: ANGARA_ADM_ST_*. */
+/* Can ang_command() execute a command?  Return: ANGARA_ADM_ST_*. */
 static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode >= ANGARA_ADM_NUM)
@@ -485,7 +497,7 @@ static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* Return: false if the command has to wait. */
+/* Execute a command of the admin queue.  Return: false if it has to wait. */
 static bool execute(struct ang_view *v, struct ang_node *n,
 		    const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
@@ -508,8 +520,9 @@ static bool execute(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Copy the next command, once: one that has to wait is carried out as it was read.
- * Return: false if it is out of reach.
+ * Copy the next command, once: if the command has to wait, the copy is
+ * executed.
+ * Return: false if the queue's memory cannot be read.
  */
 static bool command_fetch(struct ang_view *v, struct ang_node *n)
 {
@@ -544,22 +557,14 @@ static void complete(struct ang_view *v, struct ang_node *n,
 	ang_interrupt(v, n, ANGARA_VEC_ADMIN);
 }
 
-/**
- * ang_admin() - act on registers and admin commands
- * @v: view
- * @n: node
- *
- * Return: true if something was done.
- */
-bool ang_admin(struct ang_view *v, struct ang_node *n)
+/* Act on registers and commands.  Return: true if something was done. */
+static bool host_serve(struct ang_view *v, struct ang_node *n)
 {
 	struct ang_admin *adm = &n->adm;
 	struct angara_adm_cpl cpl;
 	bool progress = false;
 	u32 pi;
 
-	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
-		return false;
 	if (ang_is_switch(v->fab, n))
 		return ang_lost(v, n) ? ang_switch_serve(v, n) : again(n);
 	if (!control(v, n))
@@ -585,4 +590,23 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 		progress = true;
 	}
 	return true;
+}
+
+/**
+ * ang_admin() - act on registers, admin commands and management packets
+ * @v: view
+ * @n: node
+ *
+ * Return: true if something was done.
+ */
+bool ang_admin(struct ang_view *v, struct ang_node *n)
+{
+	bool served;
+
+	if (!READ_ONCE(n->db_admin) || !ang_xchg(&n->db_admin, 0))
+		return false;
+	served = ang_mgmt_serve(v, n);
+	if (served && ang_spent(v))
+		return again(n);
+	return host_serve(v, n) || served;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The device model: queues and message areas in host memory.
- */
+/* The device model: queues and receive buffers in host memory. */
 #ifndef ANG_AREA_H
 #define ANG_AREA_H
 
 #include "ang_model.h"
 
 /**
- * struct ang_pages - a list of pages in host memory, with its last look-up
+ * struct ang_pages - a list of pages in host memory, and the page looked up
+ * last
  * @list: DMA address of the list
- * @index: page looked up, plus 1
- * @addr: its DMA address
+ * @index: index of the page looked up last, plus 1
+ * @addr: DMA address of that page
  */
 struct ang_pages {
 	u64 list;
@@ -20,19 +19,19 @@ struct ang_pages {
 };
 
 #define ANG_PARTS	4	/* messages of several trains that can arrive at the same time */
-#define ANG_MSG_PLACES	(ANG_PARTS + 2)	/* see ang_msg_lost() */
-#define ANG_WAIT_GROUPS	4096U	/* of nodes, that a receiver tells apart */
+#define ANG_MSG_PLACES	(ANG_PARTS + 2)	/* places that ang_msg_lost() checks */
+#define ANG_WAIT_GROUPS	4096U	/* most bits for nodes that wait for room */
 
 /**
- * struct ang_part - a message of which not all trains have come
- * @used: it is one
- * @place: its record in the area
- * @node: sender, as all down to @gen
- * @ctx: its context
- * @slot: operation
- * @gen: generation of that
- * @length: bytes
- * @got: bytes written
+ * struct ang_part - a message that has not arrived completely
+ * @used: the entry is in use
+ * @place: index of the message's record in the receive buffer
+ * @node: sender
+ * @ctx: context of the sender
+ * @slot: slot of the sender's operation
+ * @gen: generation of that operation
+ * @length: bytes of the message
+ * @got: bytes written so far
  */
 struct ang_part {
 	u32 used;
@@ -46,18 +45,18 @@ struct ang_part {
 };
 
 /**
- * struct ang_area - a context's message area; see ang_msg.c
- * @units: ANGARA_MSG_UNITs in it, 0 for none
+ * struct ang_area - a context's receive buffer; see ang_msg.c
+ * @units: size in units of ANGARA_MSG_UNIT; 0: there is no buffer
  * @pi: producer index
  * @ci: consumer index as last read
- * @turn: node whose turn it is among those that wait, plus 1; 0 for none
- * @turn_end: last node of its group, plus 1
- * @need: units that it needs, as far as is known
- * @ready_out: node whose answer to a READY has not come, plus 1; 0 for none
- * @due: whose turn it is gets a READY when there is room
- * @told: ANGARA_CTR_MSG_WAIT is 1
- * @pages: its pages
- * @part: messages that have not arrived whole
+ * @turn: waiting node that may send next, plus 1; 0 for none
+ * @turn_end: last node of the group of @turn, plus 1
+ * @need: units that the message of @turn needs; 1 if unknown
+ * @ready_out: node that has not answered a READY yet, plus 1; 0 for none
+ * @due: the node at @turn gets a READY when there is room
+ * @notified: the process is notified: ANGARA_CTR_MSG_WAIT is 1
+ * @pages: pages of the buffer
+ * @part: messages that have not arrived completely
  */
 struct ang_area {
 	u32 units;
@@ -68,7 +67,7 @@ struct ang_area {
 	u32 need;
 	u32 ready_out;
 	u8 due;
-	u8 told;
+	u8 notified;
 	struct ang_pages pages;
 	struct ang_part part[ANG_PARTS];
 };

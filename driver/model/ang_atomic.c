@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations: read, compute, write, by the holder of the target's node.
+ * Atomic operations: the view that holds the target's node reads, computes and
+ * writes.
  *
- * All that are executed by one node happen one after the other, so each is
- * atomic among them, whichever of its contexts it is for.  To the host it is a
- * read and a write: what a processor stores in between is lost.
+ * A node executes atomic operations one after the other, so each is atomic with
+ * respect to all others, whichever context they are for. In the host's memory
+ * an operation is a read, then a write: a store by a processor between the two
+ * is lost.
  */
 #include "ang_int.h"
 
-/* Data of a packet; its alignment is that of the payload buffer. */
+/* Data of a packet, aligned like the payload buffer. */
 typedef __le32 __attribute__((may_alias)) ang_le32;
 typedef __le64 __attribute__((may_alias)) ang_le64;
 
@@ -31,7 +33,7 @@ static void put(void *data, u32 i, u32 size, u64 val)
 #define LESS	1U
 #define SAME	2U
 #define MORE	4U
-#define NEITHER	8U	/* one of them is NaN */
+#define NEITHER	8U	/* an element is NaN */
 
 static const struct ang_format *format_of(u32 type)
 {
@@ -66,7 +68,7 @@ static u32 compare(u64 x, u64 y, u32 type)
 	return x == y ? SAME : less ? LESS : MORE;
 }
 
-/* Results of comparing y with t for which t = x is stored. */
+/* For each operation, the results of comparing y with t that store t = x. */
 static const u8 swaps[ANGARA_ATOMIC_NUM] = {
 	[ANGARA_ATOMIC_CSWAP] = SAME,
 	[ANGARA_ATOMIC_CSWAP_NE] = LESS | MORE | NEITHER,
@@ -83,7 +85,7 @@ static bool truth(u64 x, u32 type)
 	return f ? !ang_float_zero(f, x) : x != 0;
 }
 
-/* 1 or 0 in the operation's type. */
+/* Return: @result as 1 or 0, in the format of @type. */
 static u64 logic(bool result, u32 type)
 {
 	const struct ang_format *f = format_of(type);
@@ -141,7 +143,7 @@ static_assert(ANGARA_ATOMIC_SUM == ANGARA_RED_SUM &&
 	      ANGARA_ATOMIC_AND == ANGARA_RED_AND &&
 	      ANGARA_ATOMIC_OR == ANGARA_RED_OR &&
 	      ANGARA_ATOMIC_XOR == ANGARA_RED_XOR,
-	      "operations that both have, have one number");
+	      "an atomic operation and its reduction must have equal numbers");
 
 bool ang_atomic_valid(u32 aop, u32 type)
 {
@@ -165,9 +167,9 @@ u32 ang_atomic_check(u32 aop, u32 type, u32 len)
  * ang_atomic_take() - execute an atomic operation
  * @v: view
  * @n: node
- * @c: target
- * @p: packet
- * @reply: gets what was there, if it has a buffer
+ * @c: context at the target
+ * @p: request
+ * @reply: answer; gets the previous value if it has a buffer
  *
  * Return: ANGARA_ST_*.
  */
@@ -182,7 +184,7 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	u64 start;
 	u32 status;
 
-	/* A packet from another host is not trusted. */
+	/* A packet from another host may be invalid. */
 	status = ang_atomic_check(p->redop, p->dtype, len);
 	if (status || p->len != len * ang_atomic_operands(p->redop) ||
 	    (p->len && !p->buf))

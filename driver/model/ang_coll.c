@@ -2,16 +2,16 @@
 /*
  * VCUp, VCDown and the Broadcaster (document 000, sections 3.1, 3.2, 3.5).
  *
- * Down: a packet goes to all children, then to the own PE.  Up: requests for
+ * Down: a packet goes to all children, then to the node's PE.  Up: requests for
  * broadcasts go to the root, reductions into the Reducer.  Packets that the PE
  * injects pass a PEGroup FIFO in order, so a barrier never overtakes the
  * broadcasts that were started before it.
  *
- * Packets that a root distributes have a FIFO of their own: they wait for
- * VCDown only, while packets from the PE may wait for VCUp.  In one FIFO, two
- * roots that send each other requests could wait for each other for ever.  The
- * root's own broadcasts go through it too, so all participants see those of a
- * tree in the same order.
+ * Packets that a root distributes have a FIFO of their own, the root FIFO: they
+ * wait for VCDown only, while packets from the PE may wait for VCUp.  With a
+ * single FIFO, two roots that send each other requests could wait for each
+ * other for ever.  The root's own broadcasts pass the root FIFO, too, so all
+ * participants receive the broadcasts of a tree in the same order.
  */
 #include "ang_int.h"
 
@@ -21,7 +21,7 @@ static bool fifo_holds(const struct ang_node *n, u32 which)
 }
 
 /*
- * Is @p the next part of the result that @op waits for?  It has to answer
+ * Is @p the next part of the result that @op waits for?  It must be a result of
  * packets that this context has injected, and match their length.
  */
 static bool result_next(const struct ang_op *op, const struct ang_pkt *p)
@@ -61,7 +61,7 @@ static void result_take(struct ang_view *v, struct ang_node *n,
 		ang_op_done(v, n, c, op);
 }
 
-/* The oldest unfinished allreduce of a context in a tree, or NULL. */
+/* Return: the oldest unfinished allreduce of a context in a tree, or NULL. */
 static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 				   struct ang_ctx *c, u32 tree)
 {
@@ -80,10 +80,10 @@ static struct ang_op *result_first(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * An allreduce's result reaches a participant.  Results come in order, and
+ * Give the result of an allreduce to a participant.  Results come in order, and
  * every participant of this node has contributed to the packets that the node
- * sent up.  So a result that one of them does not wait for was forged by the
- * parent: take the tree down.
+ * sent up.  So if the participant does not wait for the result, the parent has
+ * forged it: take the tree down.
  */
 static void result_down(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_pkt *p, u32 in)
@@ -99,7 +99,7 @@ static void result_down(struct ang_view *v, struct ang_node *n,
 	ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, parent, 0);
 }
 
-/* The operation that a packet names, if its context is alive, or NULL. */
+/* Return: the operation that a packet names, NULL if its context is gone. */
 static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 			       const struct ang_pkt *p, u32 ctx, u32 opcode)
 {
@@ -114,13 +114,13 @@ static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_result_p2p() - the result of a REDUCE goes to its receiver at this node
+ * ang_result_p2p() - give the result of a REDUCE to its receiver at this node
  * @v: view
  * @n: node
- * @p: result; its payload reference goes with it
+ * @p: result; the caller's payload reference passes to this function
  *
- * The result includes the receiver's own contribution, so its operation is
- * pending unless the tree went down or the result is forged.
+ * The result includes the receiver's own contribution, so the receiver's
+ * operation is pending unless the tree went down or the result is forged.
  */
 void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)
@@ -138,10 +138,10 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_result_arrive() - take the result of a REDUCE that has come over a link
+ * ang_result_arrive() - take the result of a REDUCE that arrives over a link
  * @v: view
  * @n: node
- * @p: result; its payload reference goes with it
+ * @p: result; the caller's payload reference passes to this function
  *
  * The root has a result only after this node has sent its contribution up.
  */
@@ -158,7 +158,7 @@ void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		ang_result_p2p(v, n, p);
 }
 
-/* Is @p the next train that @op expects to receive back? */
+/* Is @p the next train of its own broadcast that @op has to receive? */
 static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 {
 	u32 behind = op->npkts_done + p->npkts;
@@ -222,9 +222,9 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
  * ang_eject() - deliver a packet to the participants of a node
  * @v: view
  * @n: node
- * @p: packet; its payload reference stays
- * @in: link that it came by, ANGARA_PORT_NONE if the node sent it itself
- * @but: participant that takes the result itself, or NULL
+ * @p: packet; the caller keeps its payload reference
+ * @in: link by which it arrived, ANGARA_PORT_NONE if the node sent it itself
+ * @but: participant to skip, since it takes the result itself, or NULL
  */
 void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 in, const struct ang_ctx *but)
@@ -256,16 +256,17 @@ static void pe_eject(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_issue_links() - give copies of a packet to the neighbors it still owes
+ * ang_issue_links() - send copies of a packet by links that have room
  * @v: view
  * @n: node
  * @p: packet of a tree
- * @links: ports; those served are taken out.  Children come before the parent
- * @in: link that it came from, ANGARA_PORT_NONE if the node sent it itself
+ * @links: ports that need a copy; served ports are removed. Children are served
+ *	before the parent
+ * @in: link by which it arrived, ANGARA_PORT_NONE if the node sent it itself
  *
  * Each copy takes one reference to the payload.
  *
- * Return: true if at least one was served.
+ * Return: true if at least one port was served.
  */
 bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 		     const struct ang_pkt *p, u64 *links, u32 in)
@@ -291,8 +292,8 @@ bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_issue() - as ang_issue_links(), then give the packet to the own PE if it
- * is still owed there
+ * ang_issue() - as ang_issue_links(), and then give the packet to the node's PE
+ * if the PE has still to get it
  */
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       struct ang_outs *todo, u32 in)
@@ -313,10 +314,11 @@ static u32 outs_count(const struct ang_outs *outs)
 }
 
 /*
- * Serve the packet at the head of a FIFO.  The tree checks it when it is first
- * seen.  @outs holds its outputs, computed once; if the tree goes down
- * meanwhile, the copies that are still owed are dropped.
- * Return: true if something was done; todo->valid is 0 when the packet is finished.
+ * Serve the packet at the head of a FIFO or ring, which the caller has checked.
+ * @outs: all outputs of the packet; @todo: outputs that have not got a copy
+ * yet. If the tree goes down meanwhile, the remaining copies are dropped.
+ * Return: true if there was progress; todo->valid is 0 when the packet is
+ * finished.
  */
 static bool distribute(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, struct ang_outs *todo,
@@ -346,7 +348,7 @@ static bool distribute(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_outputs_down() - count a packet that comes down.  Return: its outputs.
+ * ang_outputs_down() - count a packet from the parent.  Return: its outputs.
  */
 struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p)
 {
@@ -379,10 +381,11 @@ static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 }
 
 /*
- * An untrusted peer may play the neighbor of a link.  Data comes up only when
- * the tree is open here, and down only when it is complete below.  A packet
- * from a child does not originate at this node, and results and credits from
- * the parent are for packets that this node has sent up.
+ * Is a packet forged?  The neighbor of a link may be an untrusted peer.
+ * Children send data only when the tree is open at this row, the parent only
+ * when this row is whole (ang_tree_open.c).  A packet from a child does not
+ * originate at this node.  Results and credits from the parent are for packets
+ * that this node has sent up.
  */
 static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 {
@@ -404,9 +407,9 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
 }
 
 /*
- * Control packets of a life that has ended, here or at the sender, do not count
- * as drops.  An OPEN packet with another epoch does: the rows do not belong
- * together.
+ * Drop a packet that the tree does not take.  Control packets of a life that
+ * has ended, here or at the sender, are not counted as dropped.  An OPEN packet
+ * with another epoch is counted: the two rows do not belong together.
  */
 static void refuse(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 cause)
@@ -424,8 +427,7 @@ static void refuse(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * A request for a broadcast has arrived at the root.  Return: false if it has
- * to wait.
+ * Take a request for a broadcast at the root.  Return: false if it has to wait.
  */
 static bool request_root(struct ang_node *n, const struct ang_pkt *p)
 {
@@ -436,7 +438,9 @@ static bool request_root(struct ang_node *n, const struct ang_pkt *p)
 	return true;
 }
 
-/* As root_request(), at any node. */
+/*
+ * Take a request for a broadcast at a node.  Return: false if it has to wait.
+ */
 static bool request_up(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, u32 dir)
 {
@@ -455,9 +459,9 @@ static bool request_up(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @r: ring, which is not empty
- * @dir: link that it is of
+ * @dir: link that the ring belongs to
  *
- * Return: true if it was taken.
+ * Return: true if the packet was taken.
  */
 bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		 u32 dir)
@@ -496,7 +500,7 @@ static void credit_take(struct ang_node *n, const struct ang_pkt *p)
  * @v: view
  * @n: node
  * @r: ring, which is not empty
- * @dir: link that it is of
+ * @dir: link that the ring belongs to
  *
  * Return: true if something was done.
  */
@@ -534,7 +538,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	return progress;
 }
 
-/* Would a ring pass a packet that has come over link @dir to the tree? */
+/* Would a packet from link @dir pass the checks at the head of a ring? */
 static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 		      u32 dir, u32 vc)
 {
@@ -543,8 +547,8 @@ static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 }
 
 /*
- * ang_up_fits() - would a ring pass a VCUp packet, neither OPEN nor ABORT, to
- * its tree?
+ * ang_up_fits() - would a VCUp packet, neither OPEN nor ABORT, pass the checks
+ * at the head of a ring?
  */
 bool ang_up_fits(struct ang_node *n, const struct ang_pkt *p, u32 dir)
 {
@@ -552,13 +556,13 @@ bool ang_up_fits(struct ang_node *n, const struct ang_pkt *p, u32 dir)
 }
 
 /**
- * ang_up_now() - take a packet of VCUp that is in no ring; see ang_hop.c
+ * ang_up_now() - take a packet of VCUp that bypasses the ring; see ang_hop.c
  * @v: view
  * @n: node
  * @p: packet, neither OPEN nor ABORT
- * @dir: link that it came by, whose ring is empty
+ * @dir: link by which it would arrive, whose ring is empty
  *
- * Return: false if it has to pass through the ring.
+ * Return: true; false if the packet has to use the ring.
  */
 bool ang_up_now(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 		u32 dir)
@@ -593,7 +597,7 @@ bool ang_down_now(struct ang_view *v, struct ang_node *n,
 	return true;
 }
 
-/* Serve the PE's FIFO.  Return: false if the packet at its head has to wait. */
+/* Serve the PE's FIFO.  Return: false if the packet at the head has to wait. */
 static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		    const struct ang_pkt *p, bool *progress)
 {
@@ -622,7 +626,7 @@ static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 	return !f->todo.valid;
 }
 
-/* Serve the root's FIFO.  Return: as for the PE's. */
+/* Serve the root FIFO.  Return: false if the packet at the head has to wait. */
 static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		      const struct ang_pkt *p, bool *progress)
 {
@@ -661,7 +665,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 /**
  * ang_pegroup() - route the packets in the PEGroup FIFOs
  * @v: view
- * @n: node; at: 1 if the PE's had its turn
+ * @n: node; ang_node.at is 1 if the PE's FIFO was served before
  *
  * Return: true if something was done.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Injection of collectives: split the operations of a tree into trains, in the
- * order in which a context posted them.
+ * Injection of collectives: split a context's operations on a tree into trains,
+ * in the order in which the context posted them.
  */
 #include "ang_int.h"
 
@@ -10,10 +10,11 @@
  * @v: view
  * @n: node
  * @t: tree
- * @seq: its first ReduceId, before it is cut
- * @npkts: its packets
+ * @seq: number of the train's first packet
+ * @npkts: number of packets of the train
  *
- * If not, an expired credit timer may supply the missing credits.
+ * If credits are missing and a credit timer runs, the timer may expire to
+ * supply them.
  */
 bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
 		     const struct ang_tree *t, u32 seq, u32 npkts)
@@ -24,7 +25,10 @@ bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
 	       ang_reduces_fit(seq, npkts, t->pe_done);
 }
 
-/* The next train of a reduction; false: the Reducer has no room for it yet. */
+/*
+ * Build the next train of a reduction. Return: false if the Reducer has no
+ * room.
+ */
 static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 			  const struct ang_tree *t, const struct ang_op *op,
 			  struct ang_pkt *p)
@@ -33,7 +37,8 @@ static bool reduce_packet(struct ang_view *v, struct ang_node *n,
 	u32 train = ang_min(v->fab->cfg.train, ANG_REDUCE_TRAIN);
 
 	/*
-	 * All participants split at the same places: the Reducer depends on it.
+	 * All participants must split a reduction at the same packets, so that
+	 * the Reducer can combine their trains.
 	 */
 	p->npkts = (u8)ang_min(train - seq % train, op->npkts - op->npkts_sent);
 	if (!ang_reduce_room(v, n, t, seq, p->npkts))
@@ -61,8 +66,8 @@ static void bcast_packet(struct ang_view *v, const struct ang_op *op,
 }
 
 /*
- * Parts that were sent may have arrived, so the last one is sent too, with the
- * error.
+ * Turn a train into the last one of a broadcast that fails: earlier trains may
+ * have arrived, so the last train is sent, too, and carries the error.
  */
 static void bcast_cut_short(struct ang_pkt *p)
 {
@@ -94,7 +99,7 @@ static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * ang_coll_inject() - inject the next train of a context in a tree
  * @v: view
  * @n: node
- * @c: context with something to inject there
+ * @c: context with data to inject on that tree
  * @tree: TreeId
  *
  * Return: true if something was done.

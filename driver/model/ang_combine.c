@@ -2,13 +2,13 @@
 /*
  * Reductions: acc[i] = acc[i] op in[i].
  *
- * Elements are little endian, as they stand in host memory.  Sums and products
- * of integers wrap around, in signed types too.  All but sums and products of
- * floats give the same bits in whatever order they are combined.
+ * Elements are little endian, as in host memory.  Sums and products of integers
+ * wrap around, for signed types, too.  Except for sums and products of floats,
+ * the result does not depend on the order of combining.
  */
 #include "ang_int.h"
 
-/* Data of a packet; its alignment is that of the payload buffer. */
+/* Data of a packet, aligned like the payload buffer. */
 typedef __le32 __attribute__((may_alias)) ang_le32;
 typedef __le64 __attribute__((may_alias)) ang_le64;
 
@@ -122,11 +122,12 @@ static void combine_double(void *acc, const void *in, u32 len, u32 redop)
 }
 
 /**
- * struct loc - a value and where it was found, comparable
- * @value: NaN are all one
- * @rank: the lowest wins; NaN before numbers, -0 and +0 alike
- * @exact: -0 and +0 differ
- * @index: on equal ranks the lowest wins
+ * struct loc - an operand of MINLOC and MAXLOC, converted for comparing
+ * @value: bits of the value; the same bits for all NaNs
+ * @rank: integer for comparing; the operand with the lower rank is the result;
+ *	NaN has the lowest rank, -0 and +0 have the same
+ * @exact: as @rank, but -0 and +0 differ
+ * @index: index; of operands with equal ranks, the lower index is the result
  */
 struct loc {
 	u64 value;
@@ -163,7 +164,7 @@ static bool loc_before(const struct loc *a, const struct loc *b)
 	return a->exact < b->exact;
 }
 
-/* Padding behind the index becomes 0. */
+/* The padding behind the index is set to 0. */
 #define LOCS(bits, f)							\
 do {									\
 	bool max = redop == ANGARA_RED_MAXLOC;				\
@@ -203,7 +204,7 @@ static void combine_double_loc(void *acc, const void *in, u32 len, u32 redop)
 	LOCS(64, &ang_binary64);
 }
 
-#define ROUNDED_WORK	16U	/* of an element whose result is rounded */
+#define ROUNDED_WORK	16U	/* units of work per element whose result is rounded */
 
 #define NUMBERS	(1U << ANGARA_RED_SUM | 1U << ANGARA_RED_PROD |		\
 		 1U << ANGARA_RED_MIN | 1U << ANGARA_RED_MAX)
@@ -215,7 +216,7 @@ static const struct {
 	void (*combine)(void *acc, const void *in, u32 len, u32 redop);
 	u32 size;
 	u32 ops;
-	u32 work;	/* of an element, if it is not rounded */
+	u32 work;	/* units per element that is not rounded */
 } types[ANGARA_TYPE_NUM] = {
 	[ANGARA_TYPE_INT32] = { combine_int32, 4, NUMBERS | BITS, 1 },
 	[ANGARA_TYPE_UINT32] = { combine_uint32, 4, NUMBERS | BITS, 1 },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Counters of a node or switch: for the admin queue (ANGARA_ADM_COUNTERS), and
- * for the host, which reads them from outside.
+ * for the host (ang_look_counters()).
  */
 #include "ang_int.h"
 
@@ -13,7 +13,7 @@ static void put_all(__le64 *to, const u64 *from, u32 count)
 		to[i] = cpu_to_le64(from[i]);
 }
 
-/* Flits that passed a node's router without the node being run. */
+/* Return: flits that passed a router while no view held the node. */
 static u64 passed_flits(struct ang_view *v, struct ang_node *n)
 {
 	u64 flits = 0;
@@ -100,6 +100,7 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 		       u32 index, union ang_counters *out)
 {
 	memset(out, 0, sizeof(*out));
+	ang_aside_count_all(v, n);
 	switch (kind) {
 	case ANGARA_CNT_NODE:
 		return node_counters(v, n, &out->node);
@@ -122,11 +123,11 @@ static u32 counters_of(struct ang_view *v, struct ang_node *n, u32 kind,
 }
 
 /**
- * ang_counters_read() - read what ANGARA_ADM_COUNTERS asks for
+ * ang_counters_read() - read the counters that ANGARA_ADM_COUNTERS requests
  * @v: view
  * @n: node or switch, held
- * @arg: which
- * @out: out
+ * @arg: argument of the command
+ * @out: out: counters
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -145,8 +146,8 @@ u32 ang_counters_read(struct ang_view *v, struct ang_node *n,
  * ang_counters_give() - copy counters to host memory
  * @v: view
  * @n: node, held
- * @arg: as ang_counters_read() accepted it
- * @counters: what that gave
+ * @arg: argument that ang_counters_read() accepted
+ * @counters: counters from ang_counters_read()
  *
  * Return: ANGARA_ADM_ST_*.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The check sum of what a link with faults carries. */
+/* Checksum of the frames on a link with faults. */
 #include "ang_int.h"
 
-/* Remainders of four bits, for the polynomial of Ethernet. */
+/* CRC of each four-bit value, for the polynomial of Ethernet. */
 static const u32 crc_table[16] = {
 	0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
 	0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
@@ -10,9 +10,9 @@ static const u32 crc_table[16] = {
 };
 
 /**
- * ang_frame_sum() - check sum of a frame: CRC-32 as of Ethernet
+ * ang_frame_sum() - compute the checksum of a frame: CRC-32 as in Ethernet
  * @data: frame
- * @len: bytes before the sum
+ * @len: bytes of the frame before the checksum
  */
 u32 ang_frame_sum(const void *data, u32 len)
 {

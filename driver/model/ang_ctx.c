@@ -4,11 +4,11 @@
  */
 #include "ang_int.h"
 
-/* Members before @alive outlive a context. */
-#define MORTAL		offsetof(struct ang_ctx, alive)
+/* Members before @alive keep their values when a context is destroyed. */
+#define CLEARED_FROM	offsetof(struct ang_ctx, alive)
 
 /**
- * ang_ctx_get() - find a context that is alive
+ * ang_ctx_get() - find a context that exists
  * @v: view
  * @n: node
  * @ctx: number, any value
@@ -30,7 +30,7 @@ struct ang_ctx *ang_ctx_get(struct ang_view *v, struct ang_node *n, u32 ctx)
  * @v: view
  * @n: node
  * @ctx: number
- * @arg: of the command
+ * @arg: argument of the command
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -39,7 +39,7 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 {
 	struct ang_dom *d = ang_domain_get(v, n, le16_to_cpu(arg->dom));
 	struct ang_ctx *c;
-	u64 haunting;
+	u64 p2p_tx;
 	u32 i;
 
 	if (ctx >= v->fab->cfg.ctxs || arg->sq_log2 < 3 || arg->sq_log2 > 15 ||
@@ -54,15 +54,16 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	if (c->alive)
 		return ANGARA_ADM_ST_EXISTS;
 	/*
-	 * The generation is kept over lives, so late answers do not find a new
-	 * owner.  Doorbells may be written at any time.
+	 * Do not reset the generation: answers to operations of the previous
+	 * context of this number must not match new operations.  Doorbells may
+	 * have been written before the context exists: clear them.
 	 */
 	WRITE_ONCE(c->db_sq, 0);
 	WRITE_ONCE(c->db_armed, 0);
 	ang_msg_destroy(v, n, c);
-	haunting = c->p2p_tx;
-	memset((char *)c + MORTAL, 0, sizeof(*c) - MORTAL);
-	c->p2p_tx = haunting;
+	p2p_tx = c->p2p_tx;
+	memset((char *)c + CLEARED_FROM, 0, sizeof(*c) - CLEARED_FROM);
+	c->p2p_tx = p2p_tx;
 	c->dom = le16_to_cpu(arg->dom);
 	c->pkey = d->pkey;
 	c->job = d->job;
@@ -86,7 +87,8 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
  * @n: node
  * @ctx: number
  *
- * Takes down the trees that it is in.  Afterwards its memory is not touched.
+ * Takes down the trees that the context has joined.  After this, the model no
+ * longer accesses the context's memory.
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -105,7 +107,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	for (busy &= ~c->ghosts; busy; busy &= busy - 1) {
 		struct ang_op *op = ang_op(n, c, ang_lowest(busy));
 
-		if (op->state == ANG_OP_HELD || !ang_send_haunts(v, n, c, op))
+		if (op->state == ANG_OP_HELD || !ang_send_ghost(v, n, c, op))
 			ang_op_free(v, n, c, op);
 	}
 	c->alive = 0;
@@ -131,7 +133,7 @@ static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 
 #define NUDGE(life, pi)	((u64)(life) << 32 | (pi))
 
-/* Is the nudge @a for an earlier life or index than @b? */
+/* Is nudge @a (ang_reg_nudge()) for an earlier life, or index, than @b? */
 static bool nudge_older(u64 a, u64 b)
 {
 	s16 lives = (s16)((u16)(a >> 32) - (u16)(b >> 32));
@@ -160,7 +162,7 @@ void ang_reg_nudge(struct ang_view *v, u32 node, u32 ctx, u16 life, u32 pi)
 	ang_wake(v, n, 0);
 }
 
-/* Takes the entries up to the index of a nudge, if it is for this life. */
+/* Advance the doorbell to the index of a nudge for this life of the context. */
 static void nudge_look(struct ang_ctx *c)
 {
 	u64 nudge = ang_load_acquire(&c->nudge);
@@ -171,7 +173,9 @@ static void nudge_look(struct ang_ctx *c)
 		c->sq_pi = pi;
 }
 
-/** ang_doorbell() - look at the doorbells of a context; @ctx may be any number */
+/*
+ * ang_doorbell() - handle the doorbells of a context; @ctx may be any number
+ */
 void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
@@ -179,7 +183,7 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 
 	if (!c)
 		return;
-	/* The index may be newer than the doorbell. */
+	/* The index may be newer than the doorbell that woke the node. */
 	pi = ang_load_acquire(&c->db_sq);
 	/* Ignore an index outside of the ring. */
 	if (pi - c->sq_ci <= 1U << c->sq_log2)
@@ -187,12 +191,12 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	nudge_look(c);
 	if (c->sq_pi != c->sq_ci)
 		ang_set_bit(n->tx, ctx);
-	if (c->area.told)
-		ang_msg_rouse(v, n, c);
+	if (c->area.notified)
+		ang_msg_wake_later(v, n, c);
 	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
 		return;
 	c->seen = READ_ONCE(c->db_arm);
-	/* Events that are not published yet interrupt when they are. */
+	/* If events are not published yet, publishing raises the interrupt. */
 	if (c->evseq != c->seen && !(c->dirty & ANG_DIRTY_EVENT))
 		interrupt(v, n, c);
 	else
@@ -200,9 +204,10 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 }
 
 /**
- * ang_ctx_doorbells() - look at the doorbells that rang
+ * ang_ctx_doorbells() - handle the doorbells that have been written
  * @v: view
- * @n: node; at: context to begin with, later ones have had their turn
+ * @n: node; ang_node.at is the context to begin with; if the step's work is
+ *	used up, it is set to the context with which the next step continues
  */
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 {
@@ -245,12 +250,12 @@ void ang_ctx_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_ctx_rx_error() - an incoming broadcast could not be written
+ * ang_ctx_rx_error() - count an incoming broadcast that could not be written
  * @v: view
  * @n: node
  * @c: context
  * @tree: tree of the broadcast
- * @status: why, ANGARA_ST_*
+ * @status: cause, ANGARA_ST_*
  */
 void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 tree, u32 status)
@@ -259,12 +264,12 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	c->cnt.rx_errors++;
 	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS(tree), ++c->rx_errors[tree]);
-	/* One event at a time: a context must not crowd out the events of others. */
-	if (c->rx_told && (s32)(taken - c->rx_event) < 0)
+	/* One event per context at a time, to leave room for other events. */
+	if (c->rx_reported && (s32)(taken - c->rx_event) < 0)
 		return;
 	ang_event(v, n, ANGARA_AEV_RX_ERROR, c->id, status);
 	c->rx_event = n->adm.aeq_pi;
-	c->rx_told = 1;
+	c->rx_reported = 1;
 }
 
 /** ang_ctx_tell() - publish the counters of a context */
@@ -285,10 +290,11 @@ void ang_ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 /**
  * ang_ctx_publish() - publish the events of a step to contexts
  * @v: view
- * @n: node; gets untold, if some have to be told in the next step, which does
- *	nothing else
+ * @n: node; sets ang_node.unpublished if the next step has to publish the other
+ *	events first
  *
- * One store of the event sequence and one interrupt serve all events of it.
+ * For all events of a context, the event sequence is stored once, and one
+ * interrupt is raised.
  */
 void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 {
@@ -307,5 +313,5 @@ void ang_ctx_publish(struct ang_view *v, struct ang_node *n)
 		n->dirty[w] = set;
 		left |= set;
 	}
-	n->untold = left;
+	n->unpublished = left;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Domains: what contexts share.  A domain is of one partition and one job, and
- * has the table of memory regions, which is the driver's, in host memory.
+ * Domains: partition, job and memory regions that contexts share.  The table of
+ * regions is in host memory; the driver writes it.
  */
 #include "ang_int.h"
 
@@ -35,7 +35,7 @@ static void table_set(struct ang_dom *d, const struct angara_adm_domain *arg)
  * @v: view
  * @n: node
  * @dom: number
- * @arg: of the command
+ * @arg: argument of the command
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -82,10 +82,10 @@ u32 ang_domain_destroy(struct ang_view *v, struct ang_node *n, u32 dom)
  * @v: view
  * @n: node
  * @dom: number
- * @arg: of the command
+ * @arg: argument of the command
  *
- * An entry is read anew for every train, so the table before is not touched any
- * more when this returns.
+ * Every train reads the entry of its region again, so the device no longer
+ * reads the previous table when this returns.
  *
  * Return: ANGARA_ADM_ST_*.
  */

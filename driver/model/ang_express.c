@@ -2,32 +2,36 @@
 /*
  * Express: point-to-point trains without links.
  *
- * Packets are the specification.  A train that a node is about to inject is
- * carried out whole, request and answer, if its target can be taken at once: it
- * is made, checked, executed and answered by the same functions as a packet,
- * but it enters no ring, and no other node has a turn.  Every counter on its
- * path is incremented as a packet would.
+ * Packets define the behaviour; this shortcut must have the same effects.  If a
+ * train's target is idle, the view that holds the sender executes the train at
+ * once, request and answer.  The train is built, checked, executed and answered
+ * by the same functions as a packet, but enters no ring, and no other node has
+ * a turn.  Each counter on its path gets the value that it would get by
+ * packets.
  *
- * The holder of the sender takes the target for this, if that is idle: so no
- * view waits for another one, and a thread that ends meanwhile tears only these
- * two nodes.  While it holds the target it touches no memory of the sender's
- * process, where a page may be slow or unmapped: the source is read before, and
- * a sink is written after.  Routers in between are not taken; trains that pass
- * them are counted atomically, apart from their holders' counters.
+ * The view takes the target only if the target is idle: so no view waits for
+ * another view, and a thread that dies meanwhile leaves only these two nodes
+ * torn (ang_recover.c).  While the view holds the target, it does not access
+ * memory of the sender's process, where a page may be slow or unmapped: it
+ * reads the source before, and writes the sink (the destination of a get)
+ * after.  Routers between the two nodes are not taken: trains that pass a
+ * router are counted atomically, in counters separate from those of its holder.
  *
- * Trains of a context to a node do not overtake each other: an operation goes
- * by packets while another one of its context to that node has trains on the
- * way.  The first link must have room, as for a packet.  Only packets are used
- * if packets are traced, if nodes are played elsewhere, if routes are very
- * long, while a link has faults or is down, and once nodes have been lost.
+ * Trains of a context to a node do not overtake each other: an operation uses
+ * packets while another operation of the context to the same node has trains in
+ * flight.  The first link must have room, as for a packet.  Only packets are
+ * used if packets are traced, if other processes run some nodes, if routes are
+ * very long, while a link has faults or is down, and after nodes have been
+ * lost.
  *
- * A put or get of one packet is a small operation: it does not even become an
- * operation, if its context has no other one pending.  Several threads may do that
- * in the lanes of a node (ang_lane.c), which no view holds then.
+ * A put or get of one packet is a small operation: if its context has no other
+ * operation pending, it does not even get an entry in the list of operations.
+ * Several threads may execute small operations at once in the lanes of a node
+ * that no view holds (ang_lane.c).
  */
 #include "ang_int.h"
 
-/* Does another operation of the context have trains in flight to that node? */
+/* Has another operation of the context trains in flight to the same node? */
 static bool others_fly(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, const struct ang_op *op)
 {
@@ -44,7 +48,7 @@ static bool others_fly(struct ang_view *v, struct ang_node *n,
 	return false;
 }
 
-/* May trains go without links to that node at all? */
+/* May a train to node @dst bypass links, if the node is idle? */
 static bool may_express(const struct ang_view *v, const struct ang_node *n,
 			u32 dst)
 {
@@ -52,7 +56,7 @@ static bool may_express(const struct ang_view *v, const struct ang_node *n,
 	       ang_links_perfect(v->fab);
 }
 
-/* Would target_take() have succeeded just now? */
+/* Is the target idle at this moment? */
 static bool target_idle(const struct ang_view *v, u32 dst)
 {
 	return !(READ_ONCE(ang_node(v->fab, dst)->sched) & ~ANG_SCHED_TIMER);
@@ -67,14 +71,16 @@ static struct ang_node *target_take(struct ang_view *v, u32 dst)
 }
 
 /**
- * ang_express_may() - may the next train of an operation do without links?
+ * ang_express_may() - may the next train of an operation be executed without
+ * links?
  * @v: view
  * @n: node
  * @c: context
- * @op: operation with something to inject
+ * @op: operation with data to inject
  *
- * Return: true: its target was idle just now, and no earlier train of the
- * context is in flight to it.  A train to the own node uses no links anyway.
+ * Return: true: the target is idle, and no earlier train of the context is in
+ * flight to the target.  False for a train to the node itself, which needs no
+ * links.
  */
 bool ang_express_may(struct ang_view *v, struct ang_node *n,
 		     struct ang_ctx *c, const struct ang_op *op)
@@ -85,8 +91,8 @@ bool ang_express_may(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Count a train on its path from @from by port @dir to @dst.  The view is in @lane
- * there, or holds that node; switches and nodes in between have separate counters.
+ * Count a train on its path from @from by port @dir to @dst.  The view is in
+ * @lane of @from, or holds @from; routers in between count in ang_port.passed.
  * Return: the number of hops.
  */
 static u16 way_count(struct ang_view *v, struct ang_node *from,
@@ -123,14 +129,14 @@ static void pkt_way(struct ang_view *v, struct ang_node *from, u32 dir,
 }
 
 /**
- * ang_express() - carry out a request at its target, and take its answer
+ * ang_express() - execute a request at its target, and take its answer
  * @v: view
  * @n: node
  * @p: request, counted as injected
- * @dir: link that it would leave by
+ * @dir: link by which a packet would leave
  *
- * Return: false: the target is busy, or has no buffer for the answer, and
- * nothing has happened.
+ * Return: true; false: the target is busy, or has no buffer for the answer, and
+ * nothing was changed.
  */
 bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir)
@@ -157,8 +163,8 @@ bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 /**
  * struct small_end - one end of a small operation
  * @n: node
- * @c: context there
- * @lane: lane that the view is in; NULL: it holds the node
+ * @c: context at that node
+ * @lane: lane that the view is in; NULL: the view holds the node
  */
 struct small_end {
 	struct ang_node *n;
@@ -166,7 +172,7 @@ struct small_end {
 	struct ang_lane *lane;
 };
 
-/* A packet leaves an adapter. */
+/* Count a packet that leaves an adapter. */
 static void one_sent(const struct small_end *from, u32 flits)
 {
 	struct ang_lane *l = from->lane;
@@ -181,7 +187,7 @@ static void one_sent(const struct small_end *from, u32 flits)
 	from->n->clock += flits;
 }
 
-/* A packet arrives at an adapter. */
+/* Count a packet that arrives at an adapter. */
 static void one_received(struct ang_view *v, const struct small_end *to, u32 len,
 			 u32 flits, u32 hops)
 {
@@ -202,7 +208,7 @@ static void one_received(struct ang_view *v, const struct small_end *to, u32 len
 	to->c->cnt.rx_bytes += len;
 }
 
-/* A packet leaves one adapter by link @dir, and arrives at another one. */
+/* Count a packet from one adapter by link @dir to another adapter. */
 static inline void one_counted(struct ang_view *v, const struct small_end *from,
 			       const struct small_end *to, u32 dir, u32 len,
 			       u32 flits, u32 vc)
@@ -225,7 +231,7 @@ static void small_count(struct ang_view *v, const struct small_end *from,
 	from->c->cnt.tx_bytes += put ? len : 0;
 }
 
-/* The data of a put. */
+/* Read the data of a put from the sender's memory. */
 static u32 small_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			const struct angara_wqe *w, u8 *data, u32 len)
 {
@@ -235,7 +241,7 @@ static u32 small_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *
 			   len, data);
 }
 
-/* The target's part, from or to @data.  Return: ANGARA_ST_*. */
+/* Access the target's memory, from or to @data.  Return: ANGARA_ST_*. */
 static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *tc,
 			const struct angara_wqe *w, u8 *data)
 {
@@ -248,8 +254,8 @@ static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *
 }
 
 /*
- * Complete at the sender, which stores the data of a get.  As with packets, an
- * operation whose sink has gone away has an error.
+ * Complete the operation at the sender; for a get, store the data.  As with
+ * packets, it is an error if the sink's region was removed meanwhile.
  */
 static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, const u8 *data)
@@ -272,7 +278,9 @@ static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 		ang_complete(v, n, c, &cqe);
 }
 
-/* Read the source, or check that there is a sink.  Return: ANGARA_ST_*. */
+/*
+ * Read the source of a put, or check the sink of a get.  Return: ANGARA_ST_*.
+ */
 static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       const struct angara_wqe *w, u8 *data)
 {
@@ -284,7 +292,7 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 			    len, ANGARA_ACCESS_LOCAL_WRITE);
 }
 
-/* Is there room on the link to @dst?  @dir: out: that link */
+/* Is there room on the link that leads to @dst?  @dir: out: that link */
 static bool small_room(struct ang_view *v, const struct small_end *from, u32 dst,
 		       u32 *dir)
 {
@@ -295,8 +303,9 @@ static bool small_room(struct ang_view *v, const struct small_end *from, u32 dst
 }
 
 /*
- * Take the target, or enter one of its lanes.  An operation that notifies needs it
- * whole.  Return: false: it is busy.
+ * Take the target, or enter one of its lanes.  An operation with
+ * ANGARA_WQE_NOTIFY has to take the target.  Return: false if the target is
+ * busy.
  */
 static bool small_take(struct ang_view *v, const struct small_end *from,
 		       struct small_end *to, bool notify)
@@ -316,7 +325,8 @@ static void small_release(struct ang_view *v, const struct small_end *to, bool n
 }
 
 /*
- * The target's part.  Return: false if a check fails; then nothing is counted.
+ * Execute the operation at the target.  Return: false if a check fails; then
+ * nothing is counted.
  */
 static bool small_serve(struct ang_view *v, const struct small_end *from,
 			struct small_end *to, const struct angara_wqe *w, u32 dir,
@@ -333,7 +343,7 @@ static bool small_serve(struct ang_view *v, const struct small_end *from,
 		    w->opcode == ANGARA_OP_PUT);
 	v->small++;
 	if (!to->lane)
-		to->n->calm = to->n->spell + 1;
+		ang_lanes_calm(v, to->n, 1);
 	if (w->flags & ANGARA_WQE_NOTIFY) {
 		u32 counter = le16_to_cpu(w->counter);
 
@@ -344,17 +354,18 @@ static bool small_serve(struct ang_view *v, const struct small_end *from,
 }
 
 /**
- * ang_express_entry() - carry out an entry that is a put or get of one packet
+ * ang_express_entry() - execute an entry that is a put or get of one packet
  * @v: view
  * @n: node
  * @c: context with no pending operation, and room for a completion
- * @lane: lane of the context, which the view is in; NULL: it holds the node
- * @w: its next entry, which is valid
+ * @lane: lane of the context, which the view is in; NULL: the view holds the
+ *	node
+ * @w: next entry of the context, which is valid
  *
- * The entry becomes no operation.  If any check fails, nothing is counted and
- * the entry takes the usual path, where the same check fails again.
+ * No struct ang_op is used.  If any check fails, nothing is counted and the
+ * entry takes the usual path, where the same check fails again.
  *
- * Return: true if it was carried out.
+ * Return: true if the entry was executed.
  */
 bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       struct ang_lane *lane, const struct angara_wqe *w)

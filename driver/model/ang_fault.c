@@ -2,27 +2,26 @@
 /*
  * Faults of links, as ANGARA_ADM_LINK_SET sets them, and links that go down and up.
  *
- * ang_fabric.flawed counts links with faults and lost nodes: as long as it is
- * 0, all links are perfect, and operations may do without them.
- * ang_fabric.broken counts links that carry nothing: as long as it is 0, no
- * node checks paths.
+ * ang_fabric.flawed counts links with faults and lost nodes: while it is 0, all
+ * links are perfect, and operations may bypass them. ang_fabric.broken counts
+ * links that carry no packets: while it is 0, no node checks paths.
  *
  * A link goes down in both directions, by command or because its retries are
- * used up.  It drops all packets that it is given.  All nodes search for
- * operations and trees that need it, as if a node were lost; see ang_lost.c.
- * After that the link may go up again.
+ * used up.  A link that is down drops all packets.  All nodes search for
+ * operations and trees that need the link, as if a node were lost; see
+ * ang_lost.c.  After that the link may go up again.
  *
- * A fault lives as long as the driver that set it: when a node is reset, its
- * links get the initial faults of the fabric again, and links that it took down
- * go up.
+ * A fault lasts until the node whose driver has set it is reset: then the
+ * node's links get the initial faults of the fabric again, and links that the
+ * node took down go up.
  */
 #include "ang_int.h"
 
 /*
- * ang_flaw_set() - set a flaw of a link
+ * ang_flaw_set() - set a flaw (ANG_FLAW_*) of a link
  *
- * Counts first: if the thread dies in between, the counts are too high, never
- * too low.
+ * Counts the flaw before setting it: if the thread dies in between, the count
+ * is too high, never too low.
  */
 void ang_flaw_set(struct ang_fabric *fab, struct ang_port *port, u32 flaw)
 {
@@ -49,7 +48,7 @@ void ang_flaw_clear(struct ang_fabric *fab, struct ang_port *port, u32 flaw)
 		ang_fetch_add(&fab->flawed, ~0U);
 }
 
-/* Have all nodes check what was lost, and what is back. */
+/* Make all nodes check which nodes and links were lost or came back. */
 static void nodes_look(struct ang_view *v)
 {
 	ang_fetch_add(&v->fab->lost, 1);
@@ -76,8 +75,8 @@ void ang_link_down(struct ang_view *v, struct ang_node *n, u32 dir)
 	ang_flaw_set(v->fab, port, ANG_FLAW_DOWN | ANG_FLAW_CAUSE);
 	ang_flaw_set(v->fab, far, ANG_FLAW_DOWN);
 	/*
-	 * Earlier operations see that the link fell after they started, later
-	 * ones that it is down.
+	 * Operations that started before see that the link went down after
+	 * they started; operations that start now see that the link is down.
 	 */
 	fell = READ_ONCE(v->fab->lost) + 1;
 	WRITE_ONCE(port->fell, fell);
@@ -93,8 +92,8 @@ static void link_up(struct ang_view *v, struct ang_port *port)
 }
 
 /*
- * Bring up the links that a node took down.  Its end no longer keeps them down;
- * the other end may.
+ * Bring up the links that a node took down.  A link stays down if its other end
+ * has taken it down, too.
  */
 static void links_release(struct ang_view *v, struct ang_node *n)
 {
@@ -128,9 +127,9 @@ static void fault_apply(struct ang_fabric *fab, struct ang_port *port,
  * ang_fault_begin() - give a link the initial faults of its fabric
  * @fab: fabric
  * @n: node or switch
- * @dir: port that leads somewhere
+ * @dir: port that has a link
  *
- * Each link has a seed of its own.
+ * The random generator of each link has a seed of its own.
  */
 void ang_fault_begin(struct ang_fabric *fab, struct ang_node *n, u32 dir)
 {
@@ -141,8 +140,8 @@ void ang_fault_begin(struct ang_fabric *fab, struct ang_node *n, u32 dir)
 }
 
 /*
- * Undo all commands that set faults here.  Return: was a link taken down from
- * here?
+ * Undo all faults that commands of this node have set.  Return: true if the
+ * node had taken a link down.
  */
 static bool faults_clear(struct ang_fabric *fab, struct ang_node *n)
 {
@@ -161,13 +160,12 @@ static bool faults_clear(struct ang_fabric *fab, struct ang_node *n)
 }
 
 /**
- * ang_faults_reset() - undo the faults that a node has set: the life of its
- * driver is over
+ * ang_faults_reset() - undo the faults that a node has set, when it is reset
  * @v: view
  * @n: node or switch, held, which handles losses meanwhile
  *
- * Return: false if links have to wait before they go up again: all nodes are woken
- * when that may have changed.
+ * Return: true; false if links may not go up yet: call again when the node is
+ * woken, which happens when that may have changed.
  */
 bool ang_faults_reset(struct ang_view *v, struct ang_node *n)
 {
@@ -180,7 +178,8 @@ bool ang_faults_reset(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_faults_torn() - as ang_faults_reset(), for a torn node
+ * ang_faults_torn() - undo the faults that a torn node (its holder died) has
+ * set, without waiting before its links go up
  * @v: view, which has handled losses for all other nodes
  * @n: node or switch
  */
@@ -225,7 +224,8 @@ u32 ang_link_set(struct ang_view *v, struct ang_node *n,
 	struct ang_port *port;
 
 	/*
-	 * Other processes that play parts of the fabric would not learn of it.
+	 * With cfg.remote, other processes that run nodes would not be
+	 * notified.
 	 */
 	if (v->fab->cfg.sealed || v->fab->cfg.remote)
 		return ANGARA_ADM_ST_SEALED;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The device model: rules of links that lose and corrupt packets, and of the
- * retransmission that hides it.  The model (ang_retry.c) and the simulator both
- * follow them.
+ * retransmission that hides these faults.  The model (ang_retry.c) and the
+ * simulator both use these rules.
  *
- * Go-back-N.  Each packet has a sequence number, counted per link modulo
- * ANG_RETRY_SEQS, and a checksum.  The far end takes packets only in order and
- * answers with the number that it expects next.  The near end keeps packets
- * until they are acknowledged, has at most ANG_RETRY_WINDOW of them in flight,
- * and sends all of these again if the far end reports a gap or no answer
+ * The protocol is go-back-N.  Each packet has a sequence number, counted per
+ * link modulo ANG_RETRY_SEQS, and a checksum.  The far end (the receiver) takes
+ * packets only in order and acknowledges with the sequence number that it
+ * expects next.  The near end (the sender) keeps packets until they are
+ * acknowledged.  At most ANG_RETRY_WINDOW packets are in flight; the near end
+ * sends all of them again if the far end reports a gap or no acknowledgement
  * arrives.
  */
 #ifndef ANG_FAULT_H
@@ -20,14 +21,14 @@
 #define ANG_RETRY_SEQS		1024U	/* sequence numbers, a power of two */
 #define ANG_RETRY_WINDOW	64U	/* packets in flight */
 #define ANG_RETRY_TRAINS	16U	/* trains kept, a power of two */
-#define ANG_RETRY_TIMEOUT	1024U	/* cycles without an answer, beside its delay */
+#define ANG_RETRY_TIMEOUT	1024U	/* cycles, plus the link's delay */
 #define ANG_RETRY_TRIES		128U	/* timeouts in a row that take the link down */
 
 /**
  * struct ang_fault - what happens to packets and acknowledgements of a link
  * @loss: packets lost, of ANGARA_FAULT_ONE
  * @corrupt: packets with wrong bits, of ANGARA_FAULT_ONE
- * @delay: cycles beyond those of a perfect link
+ * @delay: additional delay, in cycles
  */
 struct ang_fault {
 	u32 loss;
@@ -64,7 +65,7 @@ static inline u32 ang_fault_fate(const struct ang_fault *fault, u64 *state)
 							ANG_FATE_OK;
 }
 
-/** ang_fault_none() - are these the settings of a perfect link? */
+/** ang_fault_none() - are these settings without any fault? */
 static inline bool ang_fault_none(const struct ang_fault *fault)
 {
 	return !fault->loss && !fault->corrupt && !fault->delay;
@@ -77,12 +78,12 @@ static inline u16 ang_seq_add(u16 seq, u32 by)
 }
 
 /**
- * ang_retry_acked() - packets that an acknowledgement frees
+ * ang_retry_acked() - count the packets that an acknowledgement frees
  * @base: oldest packet that is not acknowledged
  * @sent: packets sent from @base on
  * @ack: number that the far end expects next
  *
- * Return: their number; 0 if @ack acknowledges anything else.
+ * Return: their number; 0 if @ack acknowledges none of the packets sent.
  */
 static inline u32 ang_retry_acked(u16 base, u32 sent, u16 ack)
 {
@@ -92,23 +93,23 @@ static inline u32 ang_retry_acked(u16 base, u32 sent, u16 ack)
 }
 
 /**
- * struct ang_retry - both ends of a link with faults that leaves this port; see
- * ang_retry.c
+ * struct ang_retry - both ends of the outgoing link of a port, for a link with
+ * faults; see ang_retry.c
  * @fault: what happens to packets
  * @rng: state of the generator that selects the packets
  * @due: clock at which the packets in flight arrive
  * @tries: times in a row that no acknowledgement came
- * @held: packets of the trains held that are not acknowledged
- * @fresh: packets of @held that were never sent
- * @base: sequence number of the oldest packet of @held
- * @want: far end: number that it expects next
+ * @held: number of packets that the link keeps, since they are not acknowledged
+ * @fresh: number of these packets that were never sent
+ * @base: sequence number of the oldest of these packets
+ * @want: far end: sequence number that it expects next
  * @got: far end: packets taken of the train at @open
  * @acked: packets acknowledged of the train at @first
  * @first: place of the oldest train that is not acknowledged
  * @open: place of the train that the far end takes next
- * @end: place behind the last train; places run freely
+ * @end: place behind the last train; places are free-running indices
  * @vc: per place, virtual channel of the train
- * @npkts: per place, packets of it
+ * @npkts: per place, number of packets of the train
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them
  */
 struct ang_retry {

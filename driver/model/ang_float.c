@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Arithmetic of IEEE 754 on bit patterns, by integers alone.
+ * Arithmetic of IEEE 754 on bit patterns, with integer instructions only.
  *
- * Binary32 and binary64 differ in two widths only, so there is one of each
- * operation.  Rounding is to nearest, ties to even; subnormals count in full.
- * The result of sums and products that is no number is always one and the
- * same, quiet and positive: which one a processor passes on is its own choice,
- * and would depend on the order of operands.
+ * Binary32 and binary64 differ only in two widths, so one function per
+ * operation serves both.  Rounding is to nearest, ties to even; subnormals are
+ * not flushed to 0.  A sum or product that is not a number is always the same
+ * NaN, quiet and positive.  The NaN that a processor returns depends on the
+ * processor, and on the order of operands.
  */
 #include "ang_int.h"
 
 /*
- * Significands stand in 64 bits with their first one at bit TOP: above it is
- * room for a carry, below those of binary64 are ten bits to round by.
+ * A significand has 64 bits, with the leading 1 at bit TOP. There is one bit
+ * for a carry above, and ten bits for rounding below a significand of binary64.
  */
 #define TOP	62
 
@@ -22,7 +22,7 @@ const struct ang_format ang_binary64 = { .frac = 52, .exp = 11 };
 /**
  * struct num - a finite number that is not 0: sig / 2^TOP * 2^(exp - bias)
  * @sig: significand
- * @exp: as in the format, and further down for subnormals
+ * @exp: biased exponent, as in the format; may be below 1 for subnormals
  */
 struct num {
 	u64 sig;
@@ -59,19 +59,19 @@ bool ang_float_zero(const struct ang_format *f, u64 x)
 	return !magnitude(f, x);
 }
 
-/** ang_float_one() - 1 */
+/** ang_float_one() - return the number 1 */
 u64 ang_float_one(const struct ang_format *f)
 {
 	return ((1ULL << (f->exp - 1)) - 1) << f->frac;
 }
 
-/** ang_float_quiet() - @x, or the canonical NaN if it is one */
+/** ang_float_quiet() - return @x; if @x is any NaN, the canonical NaN */
 u64 ang_float_quiet(const struct ang_format *f, u64 x)
 {
 	return ang_float_nan(f, x) ? no_number(f) : x;
 }
 
-/* Shift right; a bit that is lost sets the last bit (sticky). */
+/* Shift right; if a 1 is shifted out, the last bit is set (sticky bit). */
 static u64 shift_mark(u64 sig, u32 n)
 {
 	if (n >= 64)
@@ -99,7 +99,7 @@ static struct num unpack(const struct ang_format *f, u64 mag)
 	return normal(sig, exp + (s32)(TOP - f->frac));
 }
 
-/* A carry out of the fraction increments the exponent. */
+/* Round and encode; a carry out of the fraction increments the exponent. */
 static u64 round_pack(const struct ang_format *f, u64 sign, struct num x)
 {
 	u32 drop = TOP - f->frac;
@@ -140,10 +140,10 @@ static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
 }
 
 /**
- * ang_float_add() - sum
- * @f: format of all
- * @a: term
- * @b: term
+ * ang_float_add() - compute a sum
+ * @f: format of both terms and of the sum
+ * @a: first term
+ * @b: second term
  *
  * Return: the sum; +0 if the terms cancel; -0 for two -0.
  */
@@ -167,7 +167,7 @@ u64 ang_float_add(const struct ang_format *f, u64 a, u64 b)
 	return add_finite(f, big, small);
 }
 
-/* The upper half of a product; a non-zero lower half sets the last bit (sticky). */
+/* Upper half of a product; if the lower half is not 0, the last bit is set. */
 static u64 multiply_mark(u64 a, u64 b)
 {
 	u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
@@ -180,10 +180,10 @@ static u64 multiply_mark(u64 a, u64 b)
 }
 
 /**
- * ang_float_mul() - product
- * @f: format of all
- * @a: factor
- * @b: factor
+ * ang_float_mul() - compute a product
+ * @f: format of both factors and of the product
+ * @a: first factor
+ * @b: second factor
  *
  * Return: the product.
  */
@@ -202,7 +202,10 @@ u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
 		return sign;
 	x = unpack(f, am);
 	y = unpack(f, bm);
-	/* Twice two significands: the first one at bit 62 or 63 of the upper half. */
+	/*
+	 * Product of two doubled significands: its leading 1 is at bit 62 or 63
+	 * of the upper half.
+	 */
 	x.sig = multiply_mark(x.sig << 1, y.sig << 1);
 	x.exp += y.exp - (s32)((1U << (f->exp - 1)) - 1);
 	if (x.sig >> (TOP + 1)) {
@@ -213,11 +216,11 @@ u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
 }
 
 /**
- * ang_float_key() - a number as an unsigned integer of the same order
+ * ang_float_key() - convert a number to an integer for comparing
  * @f: format
- * @x: a number, no NaN
+ * @x: a number, not a NaN
  *
- * Return: an unsigned integer that grows with the number; -0 is below +0.
+ * Return: an unsigned integer that increases with the number; -0 is below +0.
  */
 u64 ang_float_key(const struct ang_format *f, u64 x)
 {
@@ -226,13 +229,13 @@ u64 ang_float_key(const struct ang_format *f, u64 x)
 }
 
 /**
- * ang_float_pick() - the smaller or the greater of two
- * @f: format of all
- * @a: one
- * @b: another
- * @max: the greater
+ * ang_float_pick() - return the smaller or the greater of two numbers
+ * @f: format of both numbers
+ * @a: first number
+ * @b: second number
+ * @max: true: the greater; false: the smaller
  *
- * Return: that operand; a NaN if one operand is a NaN.
+ * Return: that number; a NaN if one of the two is a NaN.
  */
 u64 ang_float_pick(const struct ang_format *f, u64 a, u64 b, bool max)
 {

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Trees without links.
+ * Packets of trees without links.
  *
- * Packets are the specification, as in ang_express.c.  A packet of a tree that
- * is about to cross a link is given to the neighbor at once, if the neighbor is
- * idle and the ring is empty.  It is counted, checked and taken by the same
- * functions as a packet from the ring.  So every node is always in a state that
- * packets lead to, and each hop may use the link or not.
+ * Packets define the behaviour, and this shortcut must have the same effects,
+ * as in ang_express.c.  A packet of a tree that is about to cross a link is
+ * given to the neighbor at once, if the neighbor is idle and the ring is empty.
+ * The packet is counted, checked and taken by the same functions as a packet
+ * from the ring.  So every node is always in a state that it could also reach
+ * by packets, and for each hop the packet may use the link or bypass it.
  *
  * A contribution goes into the parent's Reducer, a request into the root's
- * FIFO, a result or broadcast to the participants of a node that leads no
- * further, a credit to its count.  Other packets are put into the ring of the
- * neighbor, which then has work.
+ * FIFO, a result or broadcast to the participants of a leaf, a credit to its
+ * counter.  Other packets are put into the ring of the neighbor, which then has
+ * work.
  *
- * After a doorbell (ang_view.climb), a neighbor that now has work stays held,
- * one at a time, and has its turn when the sender is released: so the last
- * contribution goes up to the root, and the result comes down, without a run
- * queue.  A view holds at most three nodes, the sender, its neighbor and the
- * kept one: a thread that ends meanwhile tears no others.  A packet that meets
- * a busy neighbor goes over the link.
+ * After a doorbell (ang_view.climb), the view keeps holding a neighbor that now
+ * has work, at most one (ang_view.hop), and advances it when the sender is
+ * released: so the last contribution travels up to the root, and the result
+ * down, without a run queue.  A view holds at most three nodes: the sender, its
+ * neighbor, and the neighbor kept before.  A thread that dies leaves no other
+ * node torn.  If the neighbor is busy, the packet uses the link.
  */
 #include "ang_int.h"
 
 /*
- * Packets that announce lives of a tree always use links, see ang_tree_open.c.
+ * May a packet bypass its link?  OPEN and ABORT packets, which announce lives
+ * of rows, always use links, see ang_tree_open.c.
  */
 static bool hop_may(const struct ang_view *v, const struct ang_pkt *p)
 {
@@ -31,7 +33,7 @@ static bool hop_may(const struct ang_view *v, const struct ang_pkt *p)
 	       p->type != ANG_PKT_ABORT && !ang_spent(v);
 }
 
-/* The packet is put into the ring of a node that the view holds as well. */
+/* Put a packet into the ring of a node that the view also holds. */
 static void hop_queue(struct ang_view *v, struct ang_node *n,
 		      struct ang_ring *r, const struct ang_pkt *p, u32 nr)
 {
@@ -54,11 +56,11 @@ static void hop_leave(struct ang_view *v, struct ang_node *n)
  * ang_hop() - give a packet of a tree to a neighbor that is idle
  * @v: view
  * @n: node
- * @p: packet; its payload reference goes with it
- * @dir: link that the packet would leave by
- * @vc: virtual channel of that
+ * @p: packet; the caller's payload reference passes to the neighbor
+ * @dir: link by which the packet would leave
+ * @vc: virtual channel of @dir
  *
- * Return: true: it was delivered; false: nothing has happened.
+ * Return: true: the packet was delivered; false: nothing was changed.
  */
 bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	     u32 dir, u32 vc)
@@ -84,11 +86,11 @@ bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 }
 
 /**
- * ang_hop_turn() - give a node a turn for its trees, outside of a step
- * @v: view; stop limits the work
+ * ang_hop_turn() - do the work of a node's trees, outside of a step
+ * @v: view; ang_view.stop limits the work
  * @n: node, between two steps
  *
- * Nodes that get work from this have their turns, one after the other.
+ * Then does the same for nodes that get work from this, one after the other.
  *
  * Context: releases @n.
  */

@@ -51,7 +51,7 @@
 #define ANGARA_REG_ISR		0x058	/* ro: ANGARA_ISR_*; PCI function only */
 
 #define ANGARA_STATUS_READY	(1U << 0)
-#define ANGARA_STATUS_FATAL	(1U << 1)	/* ASQ, ACQ or AEQ out of reach */
+#define ANGARA_STATUS_FATAL	(1U << 1)	/* a queue is inaccessible */
 #define ANGARA_CONTROL_ENABLE	(1U << 0)	/* 0 resets the adapter */
 
 /* Doorbell page of context c: ANGARA_DB_PAGE(c) + offset. */
@@ -73,38 +73,40 @@
 #define ANGARA_ADM_NOP		0
 #define ANGARA_ADM_CTX_CREATE	1
 #define ANGARA_ADM_CTX_DESTROY	2
-#define ANGARA_ADM_FENCE	3	/* wait until no memory region read before is in use */
+#define ANGARA_ADM_FENCE	3	/* end uses of old region entries */
 #define ANGARA_ADM_TREE_SET	4
 #define ANGARA_ADM_TREE_CLEAR	5
 #define ANGARA_ADM_TREE_GET	6
 #define ANGARA_ADM_JOIN		7
 #define ANGARA_ADM_LEAVE	8
 #define ANGARA_ADM_COUNTERS	9
-#define ANGARA_ADM_MSG_AREA	10	/* gives a context a message area */
+#define ANGARA_ADM_MSG_AREA	10	/* gives a context a receive buffer */
 #define ANGARA_ADM_DOMAIN_CREATE 11
 #define ANGARA_ADM_DOMAIN_DESTROY 12
-#define ANGARA_ADM_DOMAIN_TABLE	13	/* another table of regions; and FENCE */
+#define ANGARA_ADM_DOMAIN_TABLE	13	/* new table of regions, FENCE */
 #define ANGARA_ADM_DESCRIBE	14	/* reads the description of the fabric */
-#define ANGARA_ADM_LINK_SET	15	/* faults of a link; takes it down, up */
-#define ANGARA_ADM_NUM		16
+#define ANGARA_ADM_LINK_SET	15	/* set faults of a link, or down, up */
+#define ANGARA_ADM_MGMT_SEND	16	/* sends a management packet */
+#define ANGARA_ADM_MGMT_RECV	17	/* gets the answer to that packet */
+#define ANGARA_ADM_NUM		18
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
 #define ANGARA_ADM_ST_OPCODE	1	/* unknown command */
 #define ANGARA_ADM_ST_PARAM	2	/* a field out of range */
-#define ANGARA_ADM_ST_EXISTS	3	/* the object exists, or another one that depends on it */
-#define ANGARA_ADM_ST_ABSENT	4	/* domain, context, row or membership */
+#define ANGARA_ADM_ST_EXISTS	3	/* the object exists, or is in use */
+#define ANGARA_ADM_ST_ABSENT	4	/* no such object or membership */
 #define ANGARA_ADM_ST_FULL	5	/* no room left */
 #define ANGARA_ADM_ST_PARTITION	6	/* partitions or job keys differ */
 #define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
 #define ANGARA_ADM_ST_DMA	8	/* access to host memory failed */
-#define ANGARA_ADM_ST_RULE	9	/* the row breaks a rule of trees; in value */
-#define ANGARA_ADM_ST_SEALED	10	/* nodes are not allowed to set faults of links */
+#define ANGARA_ADM_ST_RULE	9	/* the row breaks the rule in value */
+#define ANGARA_ADM_ST_SEALED	10	/* nodes may not set link faults */
 
 /**
  * struct angara_adm_domain - argument of DOMAIN_CREATE and DOMAIN_TABLE
  * @job: DOMAIN_CREATE: job key, 0 for none; DOMAIN_TABLE: 0
- * @mrt: DMA address of the list of pages of the memory region table
+ * @mrt: DMA address of the list of the memory region table's pages
  * @mrs: entries in that table, at most ANGARA_MR_MAX
  * @pkey: DOMAIN_CREATE: partition; DOMAIN_TABLE: 0
  *
@@ -122,7 +124,7 @@ struct angara_adm_domain {
 
 /**
  * struct angara_adm_ctx - argument of ANGARA_ADM_CTX_CREATE
- * @dom: its domain
+ * @dom: domain of the context
  * @sq_log2: log2 of the SQ entries, 3..15
  * @cq_log2: log2 of the CQ entries, 3..16
  * @reserved: 0
@@ -144,8 +146,8 @@ struct angara_adm_ctx {
 
 /**
  * struct angara_adm_msg - argument of ANGARA_ADM_MSG_AREA
- * @pages: DMA address of the list of pages of the area, which is all zero
- * @log2: log2 of its bytes, 14..22
+ * @pages: DMA address of the list of the buffer's pages, which are zeroed
+ * @log2: log2 of the buffer's bytes, 14..22
  * @reserved: 0
  */
 struct angara_adm_msg {
@@ -155,14 +157,14 @@ struct angara_adm_msg {
 };
 
 /**
- * struct angara_hw_row - struct angara_tree_row as the device takes it
+ * struct angara_hw_row - struct angara_tree_row in the device's format
  * @tree: TreeId
  * @is_root: 1: this node is the root
- * @to_root: port up, ANGARA_PORT_NONE at the root
- * @port_sum: number of ports down
+ * @to_root: port to the parent, ANGARA_PORT_NONE at the root
+ * @port_sum: number of ports to children
  * @pe: local participants
  * @epoch: equal in all rows of the tree
- * @ports: set of ports down
+ * @ports: set of ports to children
  * @pkey: partition
  * @state: TREE_GET: ANGARA_TREE_STATE_*; else 0
  * @members: TREE_GET: joined participants; else 0
@@ -185,8 +187,9 @@ struct angara_hw_row {
 /**
  * struct angara_adm_row - argument of ANGARA_ADM_TREE_SET, TREE_CLEAR, TREE_GET
  * @row: TREE_SET: the row
- * @job: job key of contexts that may join, equal in all rows of the tree; 0: any of
- *	the partition.  ANGARA_ADM_TREE_GET does not return it.
+ * @job: job key of contexts that may join, equal in all rows of the tree; 0:
+ *	any job of the partition.  ANGARA_ADM_TREE_GET does not return the job
+ *	key.
  * @router: router that has the row: this node, or a switch that it keeps
  * @reserved: 0
  */
@@ -197,7 +200,7 @@ struct angara_adm_row {
 	__le32 reserved;
 };
 
-/* What ANGARA_ADM_COUNTERS reads, into the buffer at addr. */
+/* angara_adm_counters.kind: counters to read. */
 #define ANGARA_CNT_NODE		0	/* struct angara_hw_node_counters */
 #define ANGARA_CNT_LINK		1	/* index: port; angara_hw_link_counters */
 #define ANGARA_CNT_TREE		2	/* index: tree; angara_hw_tree_counters */
@@ -206,10 +209,10 @@ struct angara_adm_row {
 /**
  * struct angara_adm_counters - argument of ANGARA_ADM_COUNTERS
  * @kind: ANGARA_CNT_*
- * @index: which link, tree or context
+ * @index: number of the link, tree or context
  * @addr: DMA address of the buffer
  * @length: bytes of the buffer, at least those of the structure
- * @router: router: this node, or a switch that it keeps, which has no contexts
+ * @router: this node, or a switch that it keeps; a switch has no contexts
  */
 struct angara_adm_counters {
 	__le32 kind;
@@ -219,25 +222,27 @@ struct angara_adm_counters {
 	__le32 router;
 };
 
-/* What ANGARA_ADM_LINK_SET sets. */
+/* angara_adm_link.what: settings to change. */
 #define ANGARA_LINK_FAULT	(1U << 0)	/* loss, corrupt, delay, seed */
 #define ANGARA_LINK_DOWN	(1U << 1)	/* both directions */
 #define ANGARA_LINK_UP		(1U << 2)	/* both directions */
 
 #define ANGARA_FAULT_ONE	1000000000U	/* a probability of 1 */
-#define ANGARA_FAULT_MAX_DELAY	500000000U	/* cycles: ANGARA_FAULT_MAX_NS */
-#define ANGARA_CYCLE_NS		2U		/* of the clock of a router */
+#define ANGARA_FAULT_MAX_DELAY	500000000U	/* longest, cycles */
+#define ANGARA_CYCLE_NS		2U		/* a router's clock cycle */
 
 /**
  * struct angara_adm_link - argument of ANGARA_ADM_LINK_SET
  * @port: port
- * @router: router: this node, or a switch that it keeps
- * @loss: how many packets of ANGARA_FAULT_ONE that leave by the port are lost
- * @corrupt: how many arrive corrupted; both together at most ANGARA_FAULT_ONE
- * @delay: cycles that they take longer, at most ANGARA_FAULT_MAX_DELAY
+ * @router: this node, or a switch that it keeps
+ * @loss: packets lost, of ANGARA_FAULT_ONE packets that leave by the port
+ * @corrupt: packets corrupted, of as many; @loss and @corrupt together at most
+ *	ANGARA_FAULT_ONE
+ * @delay: additional delay of packets, in cycles, at most
+ *	ANGARA_FAULT_MAX_DELAY
  * @what: ANGARA_LINK_*, at least one, and not both DOWN and UP
  * @reserved: 0
- * @seed: of the link's generator
+ * @seed: seed of the link's random generator
  */
 struct angara_adm_link {
 	__le32 port;
@@ -252,7 +257,7 @@ struct angara_adm_link {
 
 /**
  * struct angara_adm_text - argument of ANGARA_ADM_DESCRIBE
- * @offset: where in the text to begin
+ * @offset: first byte of the text to read
  * @length: bytes of the buffer
  * @addr: DMA address of the buffer
  *
@@ -266,23 +271,39 @@ struct angara_adm_text {
 };
 
 /**
+ * struct angara_adm_mgmt - argument of ANGARA_ADM_MGMT_SEND and MGMT_RECV
+ * @tid: MGMT_RECV: number of the request (angara_mgmt.tid); MGMT_SEND: 0
+ * @addr: DMA address of struct angara_mgmt: MGMT_SEND: request; MGMT_RECV:
+ *	buffer for the answer
+ *
+ * A node keeps the answer to its last request only.  MGMT_RECV ends with the
+ * status ABSENT until the answer has arrived; it never arrives if a packet was
+ * lost.
+ */
+struct angara_adm_mgmt {
+	__le64 tid;
+	__le64 addr;
+};
+
+/**
  * struct angara_adm_cmd - entry of the admin queue
  * @opcode: ANGARA_ADM_*
  * @reserved: 0
- * @tag: handed back
+ * @tag: returned in the completion
  * @ctx: context: CTX_CREATE, CTX_DESTROY, JOIN, LEAVE, MSG_AREA; domain:
  *	DOMAIN_CREATE, DOMAIN_DESTROY, DOMAIN_TABLE
  * @tree: tree: TREE_CLEAR, TREE_GET, JOIN, LEAVE
  * @place: JOIN: place among the participants of this node, plus 1; 0: the
- *	lowest free
+ *	lowest free place
  * @create: CTX_CREATE
  * @domain: DOMAIN_CREATE, DOMAIN_TABLE
- * @set: TREE_SET; only the router: TREE_CLEAR, TREE_GET
+ * @set: TREE_SET; TREE_CLEAR and TREE_GET use only the router
  * @counters: COUNTERS
  * @msg: MSG_AREA
  * @text: DESCRIBE
  * @link: LINK_SET
- * @raw: size of all of them
+ * @mgmt: MGMT_SEND, MGMT_RECV
+ * @raw: reserves the size of the largest argument
  */
 struct angara_adm_cmd {
 	__u8 opcode;
@@ -299,6 +320,7 @@ struct angara_adm_cmd {
 		struct angara_adm_msg msg;
 		struct angara_adm_text text;
 		struct angara_adm_link link;
+		struct angara_adm_mgmt mgmt;
 		__u8 raw[56];
 	};
 };
@@ -306,13 +328,13 @@ struct angara_adm_cmd {
 /**
  * struct angara_adm_cpl - entry of the admin completion queue
  * @row: TREE_GET
- * @value: TREE_GET: node that took the tree down; TREE_SET: rule broken; DESCRIBE:
- *	bytes of the whole text
- * @tag: of the command
+ * @value: TREE_GET: node that took the tree down; TREE_SET: rule that the row
+ *	breaks; DESCRIBE: bytes of the whole text
+ * @tag: tag of the command
  * @status: ANGARA_ADM_ST_*
- * @phase: bit 0 differs from lap to lap, 1 in the first
+ * @phase: bit 0 toggles each time the ring wraps, 1 in the first pass
  *
- * The last eight bytes are written last and at once.
+ * The device writes the last eight bytes last, with one store.
  */
 struct angara_adm_cpl {
 	struct angara_hw_row row;
@@ -327,17 +349,18 @@ struct angara_adm_cpl {
 #define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
 #define ANGARA_AEV_TREE_SET	3	/* index: tree */
 #define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
-#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: router there */
-#define ANGARA_AEV_LINK_UP	6	/* index: port, value: router there */
+#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: its neighbor */
+#define ANGARA_AEV_LINK_UP	6	/* index: port, value: its neighbor */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue
- * @index: what it is about, see ANGARA_AEV_*
+ * @index: object of the event, see ANGARA_AEV_*
  * @value: see ANGARA_AEV_*
  * @type: ANGARA_AEV_*
- * @lost: events dropped since the last one for want of room, saturating
+ * @lost: events dropped since the previous one because the queue was full,
+ *	saturating
  * @reserved: 0
- * @phase: bit 0 differs from lap to lap, 1 in the first
+ * @phase: bit 0 toggles each time the ring wraps, 1 in the first pass
  */
 struct angara_hw_event {
 	__le32 index;
@@ -350,16 +373,16 @@ struct angara_hw_event {
 
 /**
  * struct angara_hw_mr - entry of a domain's memory region table
- * @addr: levels 0: DMA address of the region; 1: of the list of its pages;
- *	2: of a list of lists, each of 512 pages
+ * @addr: DMA address; of the region, if @levels is 0; of the list of the
+ *	region's pages, if 1; of a list of such lists, each of 512 pages, if 2
  * @length: bytes
  * @first: bytes in the first page before the region starts (levels 1 and 2)
  * @access: ANGARA_ACCESS_*
- * @levels: 0, 1 or 2
- * @valid: 1
+ * @levels: levels of lists: 0, 1 or 2
+ * @valid: 1: the entry is in use
  * @page_shift: log2 of the page size, 12..30
  * @key: key of the region: slot in the low 16 bits, random bits above.  The
- *	device compares all of it with the key that a packet carries.
+ *	device compares the whole key with the key that a packet carries.
  */
 struct angara_hw_mr {
 	__le64 addr;
@@ -374,7 +397,7 @@ struct angara_hw_mr {
 
 #define ANGARA_MR_LIST_ENTRIES	512
 #define ANGARA_MR_MAX		65536U
-#define ANGARA_MR_SLOT(key)	((key) & 0xFFFFU)	/* entry of a key */
+#define ANGARA_MR_SLOT(key)	((key) & 0xFFFFU)	/* slot of a key */
 
 /* Virtual channels. */
 #define ANGARA_VC_REQ		0	/* point to point, requests */
@@ -385,25 +408,27 @@ struct angara_hw_mr {
 
 /* Why a packet was dropped. */
 #define ANGARA_DROP_NO_TREE	0	/* row not set, or tree down */
-#define ANGARA_DROP_STALE	1	/* earlier life of a row, gone context */
-#define ANGARA_DROP_PARTITION	2	/* or the job key */
-#define ANGARA_DROP_PORT	3	/* not from a child, or not from the parent */
+#define ANGARA_DROP_STALE	1	/* for an earlier row or context */
+#define ANGARA_DROP_PARTITION	2	/* partition or job key differs */
+#define ANGARA_DROP_PORT	3	/* came from a wrong neighbor */
 #define ANGARA_DROP_TARGET	4	/* no such context */
 #define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */
 #define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
 #define ANGARA_DROP_LINK	7	/* the link is down */
 #define ANGARA_DROP_NUM		8
 
-/* Counters, and what they are called, member by member; NULL is not shown. */
+/*
+ * Counters, and a list of names of the members; NULL: the member is not shown.
+ */
 struct angara_hw_node_counters {
 	__le64 drops[ANGARA_DROP_NUM];
 	__le64 injected_packets;
 	__le64 ejected_packets;
 	__le64 injected_flits;
 	__le64 ejected_flits;
-	__le64 hops;		/* packets times links, counted at ejection */
-	__le64 no_buffer;	/* times that injection waited for a payload buffer */
-	__le64 cycles;		/* the node's own clock */
+	__le64 hops;		/* links crossed by all ejected packets */
+	__le64 no_buffer;	/* times injection waited for a buffer */
+	__le64 cycles;		/* clock of the node */
 	__le64 reserved;
 };
 
@@ -418,11 +443,11 @@ struct angara_hw_node_counters {
 struct angara_hw_link_counters {
 	__le64 packets[ANGARA_VC_NUM];	/* sent on this link */
 	__le64 flits[ANGARA_VC_NUM];
-	__le64 stalls[ANGARA_VC_NUM];	/* no room at the neighbour */
-	__le64 lost;		/* packets and acknowledgements that did not arrive */
-	__le64 corrupt;		/* that arrived with a wrong check sum */
+	__le64 stalls[ANGARA_VC_NUM];	/* waits for room at the neighbour */
+	__le64 lost;		/* lost packets and acknowledgements */
+	__le64 corrupt;		/* packets with a wrong checksum */
 	__le64 retransmitted;	/* packets sent again */
-	__le64 timeouts;	/* no acknowledgement came */
+	__le64 timeouts;	/* times without acknowledgement */
 	__le32 fault_loss;	/* settings: see struct angara_adm_link */
 	__le32 fault_corrupt;
 	__le32 fault_delay;
@@ -438,14 +463,14 @@ struct angara_hw_link_counters {
 
 struct angara_hw_tree_counters {
 	__le64 bcast_requests;	/* requests passed up or taken at the root */
-	__le64 bcast_packets;	/* packets distributed: children and PE */
+	__le64 bcast_packets;	/* packets copied to children and the PE */
 	__le64 reduce_packets;	/* packets taken by the Reducer */
-	__le64 reduce_results;	/* results given up, or to the processor */
-	__le64 credits_sent;	/* credit packets to children, one per 8 results */
+	__le64 reduce_results;	/* results sent up, or to the processor */
+	__le64 credits_sent;	/* credit packets to children, per 8 results */
 	__le64 credits_received;/* credit packets from the parent */
 	__le64 credits_pe_count;/* credit packets to the PE after 128 results */
 	__le64 credits_pe_timer;/* credit packets to the PE after 4096 cycles */
-	__le64 up_credits;	/* results that may go up now */
+	__le64 up_credits;	/* results that may be sent up now */
 	__le64 in_flight;	/* ReduceIds in use now */
 	__le64 max_in_flight;
 	__le64 reserved;
@@ -467,10 +492,10 @@ struct angara_hw_ctx_counters {
 	__le64 rx_packets;
 	__le64 rx_bytes;
 	__le64 rx_errors;
-	__le64 cq_full;		/* fetching stopped because the CQ was full */
+	__le64 cq_full;		/* times the SQ stopped at a full CQ */
 	__le64 interrupts;
 	__le64 rx_msgs;		/* messages that arrived */
-	__le64 not_ready;	/* messages refused until there was room */
+	__le64 not_ready;	/* messages refused for want of room */
 };
 
 #define ANGARA_CTX_COUNTER_NAMES {					\

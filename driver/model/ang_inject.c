@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The injection engine: queue entries in, packets and completions out.
+ * The injection engine turns queue entries into packets and completions.
  *
- * A context's entries are fetched in order into operations that run side by
- * side; those of one tree are injected in order.  An entry is fetched only if
- * there is room for its completion.
+ * A context's entries are fetched in order, each into an operation.  Operations
+ * run at the same time, but operations on the same tree are injected in order.
+ * An entry is fetched only if there is room for its completion.
  *
- * An operation with a fence is fetched and held until the earlier ones to the
- * same node have ended; entries behind it continue.  A message is also held
- * behind a held message to the same node, as messages stay in order.  A fenced
- * collective is not even fetched before all earlier operations have ended: it
- * keeps its place among those of its tree.
+ * A point-to-point operation with a fence is fetched, but starts only when the
+ * earlier operations to the same node have ended; later entries are fetched
+ * meanwhile.  To keep messages in order, a message also waits for earlier
+ * messages to the same node that wait for a fence.  A collective with a fence
+ * is fetched only when all earlier operations have ended, so it keeps its place
+ * in the order of its tree.
  */
 #include "ang_int.h"
 
@@ -49,7 +50,7 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @v: view
  * @n: node
  * @c: context
- * @cqe: completion, all but the phase
+ * @cqe: completion; this sets its phase
  */
 void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct angara_cqe *cqe)
@@ -62,8 +63,8 @@ void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * ang_op_unqueue() - as ang_op_sent(), for an operation that still has data to
- * inject
+ * ang_op_unqueue() - stop injecting an operation that still has data to inject;
+ * as ang_op_sent()
  */
 void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
@@ -97,7 +98,7 @@ void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->tree_tx &= ~(1ULL << op->tree);
 }
 
-/* An operation has ended: operations that waited for it may start. */
+/* After the end of an operation, let operations start that waited for it. */
 static void op_release(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, u64 bit)
 {
@@ -115,13 +116,13 @@ static void op_release(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_op_free() - remove an operation from everything that refers to it
+ * ang_op_free() - free an operation, and remove all references to it
  * @v: view
  * @n: node
- * @c: context, or what is left of it
- * @op: operation, or the ghost of one
+ * @c: context; it may have been destroyed
+ * @op: operation, also in state ANG_OP_GHOST
  *
- * Only this function frees a slot.
+ * No other function frees the slot of an operation.
  */
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op)
@@ -150,11 +151,10 @@ void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_op_done() - end an operation, and report it to the context if that asked
- * for it
+ * ang_op_done() - end an operation, and report it to the context if requested
  * @v: view
  * @n: node
- * @c: context that is alive
+ * @c: context that exists
  * @op: operation
  */
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -174,14 +174,14 @@ void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_op_payload() - read the next train's payload
+ * ang_op_payload() - read the payload of an operation's next train
  * @v: view
  * @n: node
  * @c: context
  * @op: operation, of which op->sent bytes were sent
- * @p: packet, with len; gets buf, or status
+ * @p: packet with @len set; out: @buf, or @status after an error
  *
- * Return: false if there is no payload buffer now.
+ * Return: true; false if there is no free payload buffer now.
  */
 bool ang_op_payload(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op, struct ang_pkt *p)
@@ -235,7 +235,7 @@ static bool elements_fit(const struct angara_wqe *w)
 	return size && !(le32_to_cpu(w->length) & (size - 1));
 }
 
-/* Bytes that an entry reads from memory of its context or carries inline. */
+/* Return: bytes that an entry reads from local memory, or contains inline. */
 static u64 wqe_payload(const struct angara_wqe *w)
 {
 	u64 len = le32_to_cpu(w->length);
@@ -246,8 +246,8 @@ static u64 wqe_payload(const struct angara_wqe *w)
 }
 
 /*
- * ang_wqe_places() - places of an entry in the queue, with its payload.  The
- * payload of a refused entry must not be read as entries.
+ * ang_wqe_places() - count the places of an entry and its payload in the queue.
+ * Also valid for refused entries, so that their payload is not read as entries.
  */
 u32 ang_wqe_places(const struct angara_wqe *w)
 {
@@ -339,7 +339,7 @@ static void op_fill(struct ang_op *op, const struct angara_wqe *w, u16 gen)
 	}
 }
 
-/* May the operation read the memory that it names as its source? */
+/* May the operation read its source? */
 static u32 source_check(struct ang_view *v, struct ang_node *n,
 			struct ang_ctx *c, const struct ang_op *op)
 {
@@ -371,8 +371,8 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (op->dst_node >= v->topo.nodes)
 		return ANGARA_ST_TARGET;
 	/*
-	 * First of all: if a link goes down between the two, it is checked once
-	 * more.
+	 * Read the era first: if a link goes down between the two reads, its
+	 * loss is later than the era, and the path is checked again.
 	 */
 	op->era = ang_load_acquire(&v->fab->lost);
 	if (READ_ONCE(v->fab->broken)) {
@@ -398,8 +398,8 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * Does the result of a REDUCE come back from the root?  The root is unknown
- * until the tree is open; the check is then made when it opens.
+ * Can the result of a REDUCE return from the root?  The root is unknown until
+ * the tree is open; until then return true, and check again when it opens.
  */
 static bool result_comes(struct ang_view *v, struct ang_node *n,
 			 struct ang_tree *t, struct ang_op *op)
@@ -418,10 +418,11 @@ static bool result_comes(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * A reduction that cannot read its contribution, or names a receiver that does
- * not exist, still takes part: it sends its error instead of data, so the other
- * participants complete.  An operation of one packet is not checked here: its
- * memory is read once and its result written once, and both check all of it.
+ * Start a collective.  If a reduction cannot read its contribution, or names a
+ * receiver that does not exist, it still takes part: it sends its error instead
+ * of data, so that the operations of the other participants end.  The regions
+ * of an operation of one packet are not checked here, since reading the
+ * contribution and writing the result check them.
  */
 static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_op *op)
@@ -469,7 +470,7 @@ static u32 coll_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_OK;
 }
 
-static bool cq_room(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+static inline bool cq_room(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	u32 size = 1U << c->cq_log2;
 	__le32 raw;
@@ -501,11 +502,12 @@ static int read_sq(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_read_inline() - read the payload behind the next entry; it may wrap around
+ * ang_read_inline() - read the payload that follows the next entry, also around
+ * the end of the queue
  * @v: view
  * @n: node
  * @c: context
- * @to: out
+ * @to: out: payload
  * @len: bytes, at most ANGARA_MAX_INLINE
  *
  * Return: ANGARA_ST_*.
@@ -531,7 +533,7 @@ static u32 op_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 					 p2p_start(v, n, c, op);
 }
 
-/* Set of earlier operations that have to end before this one starts. */
+/* Return: set of earlier operations that have to end before this one starts. */
 static u64 op_after(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_op *op)
 {
@@ -567,7 +569,9 @@ static void op_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (!status)
 		status = op_start(v, n, c, op);
 	if (status) {
-		/* It was never queued in its tree. */
+		/*
+		 * The operation is not in the injection order of its tree yet.
+		 */
 		ang_op_fail(op, status, op->err_node);
 		op->opcode = ANGARA_OP_NOP;
 	}
@@ -589,7 +593,7 @@ void ang_op_resume(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	op_begin(v, n, c, op, ANGARA_ST_OK);
 }
 
-/* An operation and its payload have been taken out of the queue. */
+/* Remove an entry and its payload from the queue. */
 static inline void entries_done(struct ang_node *n, struct ang_ctx *c, u32 used)
 {
 	c->cnt.wqes++;
@@ -597,9 +601,9 @@ static inline void entries_done(struct ang_node *n, struct ang_ctx *c, u32 used)
 	ang_ctx_soil(n, c, ANG_DIRTY_SQ);
 }
 
-/* Read a context's next entry.  Return: ANGARA_ST_*; after an error @w is empty. */
-static u32 entry_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      struct angara_wqe *w)
+/* Read a context's next entry.  Return: ANGARA_ST_*; after an error @w is 0. */
+static inline u32 entry_read(struct ang_view *v, struct ang_node *n,
+			     struct ang_ctx *c, struct angara_wqe *w)
 {
 	ang_work(v, ANG_WORK_WQE);
 	if (!read_sq(v, n, c, c->sq_ci, w, sizeof(*w)))
@@ -609,13 +613,14 @@ static u32 entry_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_fetch_small() - carry out a context's next entry in a lane
+ * ang_fetch_small() - execute a context's next entry in a lane
  * @v: view
  * @n: node, not held
  * @c: context without pending operations
- * @lane: its source lane
+ * @lane: source lane of the context
  *
- * Return: false if the entry needs the node; then nothing has happened.
+ * Return: true; false if the entry can be executed only by a view that holds
+ * the node; then nothing was changed.
  */
 bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_lane *lane)
@@ -639,7 +644,7 @@ bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @n: node
  * @c: context
  *
- * Return: false if the next entry cannot be fetched now.
+ * Return: true; false if the next entry cannot be fetched now.
  */
 bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {

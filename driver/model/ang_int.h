@@ -2,7 +2,8 @@
 /*
  * The device model: functions shared by its files.
  *
- * All take the view and a node that it holds, unless stated otherwise.
+ * A view holds a node while it advances the node (ANG_SCHED_OWNED).  Unless
+ * stated otherwise, @v is the caller's view, and @n a node that the view holds.
  */
 #ifndef ANG_INT_H
 #define ANG_INT_H
@@ -15,7 +16,7 @@ static inline void ang_work(struct ang_view *v, u32 units)
 	v->work += units;
 }
 
-/** ang_spent() - has a node done enough for this step? */
+/** ang_spent() - is the work that this step may do used up? */
 static inline bool ang_spent(const struct ang_view *v)
 {
 	return v->work >= v->stop;
@@ -37,14 +38,13 @@ static inline int ang_dma_write(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_store64() - store a word of host memory at once
+ * ang_store64() - store a word in host memory with one store
  * @v: view
  * @n: node
- * @addr: address; only the node's driver ensures that a queue or page is
- *	aligned
+ * @addr: address, from the driver: it may be misaligned
  * @val: word
  *
- * Return: 0; not 0 if it is not aligned, or could not be reached.
+ * Return: 0; not 0 if @addr is not aligned, or could not be accessed.
  */
 static inline int ang_store64(struct ang_view *v, struct ang_node *n, u64 addr,
 			      u64 val)
@@ -61,11 +61,11 @@ static inline void ang_interrupt(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_blamed() - node to name if a router is at fault
+ * ang_blamed() - get the node to report if a router is at fault
  * @v: view
  * @router: node or switch
  *
- * Return: @router; for a switch, its keeper.
+ * Return: @router; for a switch, its keeper, the node that programs it.
  */
 static inline u32 ang_blamed(const struct ang_view *v, u32 router)
 {
@@ -97,12 +97,12 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
  * ang_link_room() - is there room for a packet on a link?
  * @v: view
  * @n: node
- * @in: link that it came in by, ANGARA_PORT_NONE if there is none or it came on
- *	another channel
- * @dir: link
+ * @in: link by which the packet arrived; ANGARA_PORT_NONE if it comes from this
+ *	node or from another channel
+ * @dir: link by which the packet is to leave
  * @vc: virtual channel
  *
- * Return: true; if false, the node is woken when that may have changed.
+ * Return: true if there is room; else the node is woken when there may be room.
  */
 static inline bool ang_link_room(struct ang_view *v, struct ang_node *n, u32 in,
 				 u32 dir, u32 vc)
@@ -136,8 +136,8 @@ static inline struct ang_pkt *ang_ring_at_head(struct ang_view *v,
 }
 
 /*
- * ang_ring_head() - get the packet at the head of an incoming ring of a node,
- * or NULL
+ * ang_ring_head() - get the packet at the head of an incoming ring of a node;
+ * NULL if the ring is empty
  */
 static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
 					    struct ang_ring *r)
@@ -148,11 +148,12 @@ static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
 }
 
 /**
- * ang_ring_clear() - is no packet in a ring, or held for it by its sender?
+ * ang_ring_clear() - is a ring empty, and has its link no packet in flight?
  * @v: view, which holds both nodes of the link
  * @r: ring
  *
- * A link whose faults were cleared may still hold packets, see ang_retry.c.
+ * A link whose faults were cleared may still have packets in flight, see
+ * ang_retry.c.
  */
 static inline bool ang_ring_clear(struct ang_view *v, struct ang_ring *r)
 {
@@ -175,8 +176,8 @@ void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
 		      const struct ang_pkt *p, u32 dir, u32 vc, u32 status);
 
 /*
- * ang_trace_pkt() - advance the clock by a packet, and trace it if the host
- * asks for that
+ * ang_trace_pkt() - advance the clock by a packet, and trace it if the host has
+ * a trace operation
  */
 static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
 				 u32 event, const struct ang_pkt *p, u32 dir,
@@ -191,7 +192,7 @@ static inline void ang_trace_pkt(struct ang_view *v, struct ang_node *n,
 void ang_link_arrive(struct ang_view *v, const struct ang_port *port, u32 vc,
 		     struct ang_ring *r);
 
-/** ang_retry_room() - may a link with faults take one more train? */
+/** ang_retry_room() - does a link with faults have room for one more train? */
 static inline bool ang_retry_room(const struct ang_port *port)
 {
 	return (u8)(port->retry.end - port->retry.first) < ANG_RETRY_TRAINS;
@@ -241,7 +242,7 @@ bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir);
 
 /**
- * ang_linkless() - may packets of trees do without links at all?
+ * ang_linkless() - may packets of trees bypass links at all?
  * @v: view
  */
 static inline bool ang_linkless(const struct ang_view *v)
@@ -259,16 +260,45 @@ void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 void ang_lane_receive(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 		      const struct ang_ctx *c, u32 len);
 bool ang_lanes_close(struct ang_view *v, struct ang_node *n);
-void ang_lanes_offer(const struct ang_view *v, struct ang_node *n);
+void ang_lanes_calm(const struct ang_view *v, struct ang_node *n, u32 small);
 bool ang_lanes_bar(struct ang_fabric *fab, struct ang_node *n);
 void ang_lanes_clear(struct ang_fabric *fab, struct ang_node *n);
 void ang_lanes_init(struct ang_fabric *fab, struct ang_node *n);
 
-/** ang_lane_leave() - let others have a lane */
+/**
+ * ang_lanes_visit() - reduce a node's calm, when a view takes the node
+ * @v: view
+ * @n: node
+ *
+ * ang_lanes_calm() restores the calm if the view does only small operations.
+ */
+static inline void ang_lanes_visit(const struct ang_view *v, struct ang_node *n)
+{
+	n->spell = n->calm;
+	n->calm -= ang_min(n->calm, v->calm);
+}
+
+/**
+ * ang_lanes_offer() - open the lanes of a node that is about to be released, if
+ * the node had enough small operations in a row
+ * @v: view
+ * @n: node, held, without work
+ */
+static inline void ang_lanes_offer(const struct ang_view *v, struct ang_node *n)
+{
+	if (v->calm && n->calm >= v->calm)
+		ang_store_release(&n->lanes, ANG_LANES_OPEN);
+}
+
+/** ang_lane_leave() - leave a lane, so other threads can take it */
 static inline void ang_lane_leave(struct ang_lane *l)
 {
 	ang_store_release(&l->taken, 0);
 }
+
+/* ang_aside.c */
+void ang_aside_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t);
+void ang_aside_count_all(struct ang_view *v, struct ang_node *n);
 
 /* ang_last.c */
 bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -289,7 +319,7 @@ void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p);
-void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
+void ang_msg_wake_later(struct ang_view *v, struct ang_node *n, struct ang_ctx *c);
 void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32 place);
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op);
@@ -301,8 +331,8 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op, const struct ang_pkt *p);
 void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
-bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		     struct ang_op *op);
+bool ang_send_ghost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op);
 
 /* ang_atomic.c */
 u32 ang_atomic_operands(u32 aop);
@@ -332,7 +362,7 @@ static inline bool ang_fifo_room(const struct ang_node *n, u32 which)
 }
 
 /*
- * ang_fifo_place() - place for the next packet of a PEGroup FIFO that has room
+ * ang_fifo_place() - get the free place for the next packet of a PEGroup FIFO
  */
 static inline struct ang_pkt *ang_fifo_place(struct ang_node *n, u32 which)
 {
@@ -376,12 +406,12 @@ void ang_reducer_flush(struct ang_view *v, struct ang_tree *t);
 
 /* ang_order.c */
 /**
- * ang_place_bit() - place of a contribution among all contributions of a tree
- * at this node
+ * ang_place_bit() - get the place of a contribution among all contributions of
+ * a tree at this node
  * @v: view
  * @n: node
  * @p: contribution
- * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
+ * @dir: link by which the contribution arrived, ANGARA_PORT_NONE if from the PE
  *
  * Return: set with only that place.
  */
@@ -400,14 +430,14 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-/** ang_tree_knows() - is the tree up, and is the packet for this life of it? */
+/** ang_tree_knows() - is the tree up, and the packet for the row's life? */
 static inline bool ang_tree_knows(const struct ang_tree *t,
 				  const struct ang_pkt *p)
 {
 	return t->state == ANGARA_TREE_STATE_UP && t->life == p->life;
 }
 
-/** ang_tree_takes() - as ang_tree_knows(), for the packet's tree */
+/** ang_tree_takes() - ang_tree_knows() for the tree that the packet names */
 static inline bool ang_tree_takes(const struct ang_node *n,
 				  const struct ang_pkt *p)
 {
@@ -439,8 +469,8 @@ bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t);
 
 /**
  * struct ang_format - a format of IEEE 754
- * @frac: bits of the fraction
- * @exp: bits of the exponent
+ * @frac: number of bits of the fraction
+ * @exp: number of bits of the exponent
  */
 struct ang_format {
 	u32 frac;
@@ -471,6 +501,7 @@ u32 ang_lost_row(struct ang_view *v, struct ang_node *n,
 		 const struct angara_tree_row *row);
 bool ang_lost(struct ang_view *v, struct ang_node *n);
 bool ang_lost_seen(struct ang_view *v);
+bool ang_lost_answer(const struct ang_view *v, const struct ang_pkt *p);
 void ang_nodes_admin(struct ang_view *v);
 void ang_lost_act(struct ang_view *v, struct ang_node *n);
 
@@ -497,12 +528,12 @@ int ang_pages_load(struct ang_view *v, struct ang_node *n,
 		   struct ang_pages *pages, u32 index);
 
 /**
- * ang_pages_at() - address of a byte in a queue or table
+ * ang_pages_at() - get the DMA address of a byte of a queue or table
  * @v: view
  * @n: node
- * @pages: its pages
- * @byte: offset
- * @addr: out
+ * @pages: pages of the queue or table
+ * @byte: offset of the byte
+ * @addr: out: DMA address
  *
  * Return: 0 or -errno of the host.
  */
@@ -553,8 +584,8 @@ static inline void ang_ctx_soil(struct ang_node *n, struct ang_ctx *c, u32 what)
 }
 
 /*
- * ang_ctx_event() - note that a CQE or a counter was written, to publish it at
- * the end
+ * ang_ctx_event() - note that a CQE or counter was written; the end of the step
+ * publishes it
  */
 static inline void ang_ctx_event(struct ang_node *n, struct ang_ctx *c)
 {
@@ -597,7 +628,7 @@ void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @c: context
  * @op: operation
  *
- * A collective leaves its tree's injection order, at any place in it.
+ * Removes a collective from the list of operations that its tree injects.
  */
 static inline void ang_op_sent(struct ang_view *v, struct ang_node *n,
 			       struct ang_ctx *c, struct ang_op *op)
@@ -627,6 +658,17 @@ bool ang_switch_call(struct ang_view *v, struct ang_node *n, struct ang_node *s,
 		     struct angara_adm_cpl *cpl);
 bool ang_switches_reset(struct ang_view *v, struct ang_node *n);
 bool ang_switch_serve(struct ang_view *v, struct ang_node *s);
+
+/* ang_mgmt.c */
+u32 ang_mgmt_size(u32 nports);
+void ang_mgmt_init(struct ang_fabric *fab, struct ang_node *n);
+bool ang_mgmt_serve(struct ang_view *v, struct ang_node *n);
+u32 ang_mgmt_post(struct ang_view *v, struct ang_node *n,
+		  const struct angara_adm_mgmt *arg);
+u32 ang_mgmt_collect(struct ang_view *v, struct ang_node *n,
+		     const struct angara_adm_mgmt *arg);
+void ang_mgmt_reset(struct ang_fabric *fab, struct ang_node *n);
+void ang_mgmt_empty(struct ang_fabric *fab, struct ang_node *n);
 
 /* ang_admin.c */
 bool ang_admin(struct ang_view *v, struct ang_node *n);

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lanes: several threads in one node at a time.
+ * Lanes: several threads may work in one node at a time.
  *
- * A put or get of one packet that does without links (ang_express.c) needs its
- * own context whole.  Of all else at the two nodes it needs memory regions and
- * identities, which it reads, and counters.  So threads may do such operations of
- * different contexts at once: each is in a source lane of its own node, and in a
- * target lane of the other one.  A lane has counters of its own.
+ * A put or get of one packet that bypasses links (ang_express.c), a small
+ * operation, needs exclusive access to its own context only.  It also reads
+ * memory regions and identities of the two nodes, and adds to counters.  So
+ * several threads may execute small operations of different contexts at the
+ * same time: each thread is in a source lane of its own node, and in a target
+ * lane of the target's node.  Each lane has counters of its own.
  *
- * Each context has one source lane; a thread in a source lane has all contexts of
- * that lane, to the exclusion of others.  Any free target lane serves.
+ * Each context has one source lane; a thread in a source lane has exclusive
+ * access to all contexts of that lane.  A thread may use any free target lane.
  *
- * ang_node.lanes says whether threads may enter.  Only the holder of the node
- * writes it.  It opens the lanes of a node at rest after ang_view.calm small
- * operations in a row.  The next holder closes them before anything else, and
- * adds their counters to those of the node and its contexts; it lets go of the
- * node again if a thread is still in a lane.  So no view waits for another one,
- * and what is true for a held node remains so: nothing of it changes under its
- * holder.
+ * ang_node.lanes determines whether threads may enter lanes.  Only the view
+ * that holds the node writes it.  That view opens the lanes of an idle node
+ * after ang_view.calm small operations in a row.  The next view that takes the
+ * node closes the lanes before anything else, and adds their counters to those
+ * of the node and its contexts; if a thread is still in a lane, the view
+ * releases the node again.  So no view waits for another, and no other thread
+ * changes a node while a view holds it.
  *
  * Memory order: a thread takes a lane, then reads ang_node.lanes; the holder
- * writes that, then reads which lanes are taken.  With full barriers on both
- * sides, one of them sees the other.
+ * writes ang_node.lanes, then reads which lanes are taken.  Both have a full
+ * barrier in between, so at least one of them sees the other's write.
  *
- * A thread that ends in a lane leaves the target whole: that has lost some counts
- * at most.  The context in the source lane may be in any state, so its node is
- * torn; see ang_recover.c.
+ * If a thread dies in a lane, only some counts are lost at the target.  The
+ * context in the source lane may be in any state, so its node is torn; see
+ * ang_recover.c.
  */
 #include "ang_int.h"
 
@@ -34,10 +35,15 @@ static struct ang_lane *lane_at(struct ang_fabric *fab, struct ang_node *n, u32 
 	return (struct ang_lane *)((char *)fab + n->pe + fab->off_lane) + nr;
 }
 
-/* Return: NULL if the lane is taken, or the node's lanes are not open. */
+/*
+ * Take a lane.  Return: NULL if it is taken, or the node's lanes are not open.
+ */
 static struct ang_lane *lane_enter(struct ang_node *n, struct ang_lane *l)
 {
-	/* The read alone leaves the line with its owner. */
+	/*
+	 * Read first: a cmpxchg, even if it fails, takes the cache line from
+	 * the processor that uses the lane.
+	 */
 	if (READ_ONCE(l->taken) || ang_cmpxchg(&l->taken, 0, 1))
 		return NULL;
 	if (ang_load_acquire(&n->lanes) == ANG_LANES_OPEN)
@@ -48,12 +54,13 @@ static struct ang_lane *lane_enter(struct ang_node *n, struct ang_lane *l)
 
 /**
  * ang_lane_target() - enter a node as the target of a small operation
- * @v: view, which does not hold it
+ * @v: view, which does not hold @t
  * @c: context that has the operation
- * @n: node of that
- * @t: the target
+ * @n: node of @c
+ * @t: target node
  *
- * Return: a lane, for ang_lane_leave(); NULL if none is open and free.
+ * Return: a lane, undo with ang_lane_leave(); NULL if the lanes are not open,
+ * or none is free.
  */
 struct ang_lane *ang_lane_target(struct ang_view *v, const struct ang_ctx *c,
 				 const struct ang_node *n, struct ang_node *t)
@@ -72,23 +79,23 @@ struct ang_lane *ang_lane_target(struct ang_view *v, const struct ang_ctx *c,
 	return NULL;
 }
 
-/* Has a context nothing to do but to fetch its next entry? */
+/* Is a context idle, except for entries to fetch? */
 static bool ctx_rests(const struct ang_ctx *c)
 {
-	return c->alive && !c->nops && !c->ghosts && !c->rouse && !c->at &&
-	       !c->area.told;
+	return c->alive && !c->nops && !c->ghosts && !c->wake && !c->at &&
+	       !c->area.notified;
 }
 
 /**
- * ang_lane_bell() - carry out what a doorbell announces, if these are small
- * operations
+ * ang_lane_bell() - execute the entries that a doorbell announces, as far as
+ * they are small operations
  * @v: view
- * @n: node, not held
- * @ctx: context, any number below that of the fabric
+ * @n: node, not held; its lanes were open just now
+ * @ctx: number of the context, below cfg.ctxs
  * @pi: producer index
  *
- * Return: true: all is done; false: there is something that needs the node, and
- * the doorbell is still to be rung.
+ * Return: true: all entries are executed; false: an entry can be executed only
+ * by a view that holds the node, so the caller has to ring the doorbell.
  */
 bool ang_lane_bell(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 {
@@ -96,15 +103,13 @@ bool ang_lane_bell(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 	struct ang_lane *l;
 	bool all = false;
 
-	if (ang_load_acquire(&n->lanes) != ANG_LANES_OPEN)
-		return false;
 	l = lane_enter(n, lane_at(v->fab, n, ctx % ANG_LANES));
 	if (!l)
 		return false;
 	ang_work(v, ANG_WORK_STEP);
 	v->stop = v->work + v->turn;
 	if (ctx_rests(c) && pi - c->sq_ci <= 1U << c->sq_log2) {
-		/* As in ang_reg_write(). */
+		/* Release the entries, as in ang_reg_write(). */
 		ang_store_release(&c->db_sq, pi);
 		c->lane = 1;
 		c->sq_pi = pi;
@@ -119,15 +124,16 @@ bool ang_lane_bell(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 }
 
 /**
- * ang_lane_send() - count what leaves a node by a link
+ * ang_lane_send() - count packets that leave a node by a link
  * @v: view
  * @n: node
- * @l: lane in it
+ * @l: lane of @n
  * @dir: link
- * @npkts: packets
- * @flits: flits
+ * @npkts: number of packets
+ * @flits: number of flits
  *
- * A lane counts one link at a time.
+ * A lane counts packets of one link; if the link changes, the counts of the
+ * previous link are added to its port.
  */
 void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 		   u32 dir, u32 npkts, u32 flits)
@@ -149,11 +155,12 @@ void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
  * ang_lane_receive() - count a packet that a context receives
  * @v: view
  * @n: node
- * @l: lane in it
+ * @l: lane of @n
  * @c: context
  * @len: payload bytes
  *
- * A lane counts for one context at a time.
+ * A lane counts packets of one context; if the context changes, the counts of
+ * the previous context are added to it.
  */
 void ang_lane_receive(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 		      const struct ang_ctx *c, u32 len)
@@ -169,6 +176,33 @@ void ang_lane_receive(struct ang_view *v, struct ang_node *n, struct ang_lane *l
 	l->ctx = c->id;
 	l->rx_packets++;
 	l->rx_bytes += len;
+}
+
+/*
+ * Increase ang_node.calm by a number of small operations, up to ANG_CALM_SPELLS
+ * times ang_view.calm; for any other activity, ang_lanes_visit() reduces it by
+ * ang_view.calm.  Lanes open at ang_view.calm, so a process that only polls the
+ * node now and then does not keep the lanes shut.
+ */
+static void calm_add(const struct ang_view *v, struct ang_node *n, u64 small)
+{
+	u64 most = (u64)ANG_CALM_SPELLS * v->calm;
+	u64 calm = n->calm + small;
+
+	n->calm = calm < most ? (u32)calm : (u32)most;
+}
+
+/**
+ * ang_lanes_calm() - undo ang_lanes_visit() and count small operations, if the
+ * node has done nothing else since it was taken
+ * @v: view
+ * @n: node
+ * @small: number of small operations
+ */
+void ang_lanes_calm(const struct ang_view *v, struct ang_node *n, u32 small)
+{
+	n->calm = n->spell;
+	calm_add(v, n, small);
 }
 
 /* Add a lane's counts to those of its node, which is held. */
@@ -191,17 +225,23 @@ static void lane_fold(struct ang_fabric *fab, struct ang_node *n, struct ang_lan
 	       sizeof(*l) - offsetof(struct ang_lane, port));
 }
 
-static void lanes_fold(struct ang_fabric *fab, struct ang_node *n)
+/*
+ * Add all lanes' counts.  Return: small operations since the lanes were opened.
+ */
+static u64 lanes_fold(struct ang_fabric *fab, struct ang_node *n)
 {
+	u64 small = 0;
 	u32 i;
 
 	for (i = 0; i < 2 * ANG_LANES; i++) {
 		struct ang_lane *l = lane_at(fab, n, i);
 
+		small += l->injected_packets;
 		if (l->ejected_packets | l->injected_packets)
 			lane_fold(fab, n, l);
 	}
 	ang_store_release(&n->lanes, ANG_LANES_SHUT);
+	return small;
 }
 
 /**
@@ -209,7 +249,8 @@ static void lanes_fold(struct ang_fabric *fab, struct ang_node *n)
  * @v: view
  * @n: node, held; its lanes are not shut
  *
- * Return: false: a thread is in one, so the view has to let go of the node.
+ * Return: true; false: a thread is in a lane, so the view has to release the
+ * node.
  */
 bool ang_lanes_close(struct ang_view *v, struct ang_node *n)
 {
@@ -221,26 +262,13 @@ bool ang_lanes_close(struct ang_view *v, struct ang_node *n)
 	for (i = 0; i < 2 * ANG_LANES; i++)
 		if (ang_load_acquire(&lane_at(v->fab, n, i)->taken))
 			return false;
-	lanes_fold(v->fab, n);
+	calm_add(v, n, lanes_fold(v->fab, n));
 	return true;
 }
 
 /**
- * ang_lanes_offer() - open the lanes of a node that is about to be released, if
- * that pays
- * @v: view
- * @n: node, held, with nothing to do
- */
-void ang_lanes_offer(const struct ang_view *v, struct ang_node *n)
-{
-	if (!v->calm || n->calm < v->calm)
-		return;
-	n->calm = 0;
-	ang_store_release(&n->lanes, ANG_LANES_OPEN);
-}
-
-/**
- * ang_lanes_bar() - let no thread enter, while another one may hold the node
+ * ang_lanes_bar() - let no thread enter the lanes of a node that another
+ * thread may hold
  * @fab: fabric, all of whose nodes are held or fenced
  * @n: node
  *
@@ -263,7 +291,7 @@ bool ang_lanes_bar(struct ang_fabric *fab, struct ang_node *n)
 
 /**
  * ang_lanes_clear() - empty the lanes of a node whose threads have ended
- * @fab: fabric, in which no other thread is
+ * @fab: fabric that no other thread uses
  * @n: node
  */
 void ang_lanes_clear(struct ang_fabric *fab, struct ang_node *n)
@@ -277,7 +305,7 @@ void ang_lanes_clear(struct ang_fabric *fab, struct ang_node *n)
 	lanes_fold(fab, n);
 }
 
-/** ang_lanes_init() - name what each lane counts */
+/** ang_lanes_init() - set the virtual channel whose packets each lane counts */
 void ang_lanes_init(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 i;

@@ -8,28 +8,30 @@
 #include "ang_model.h"
 
 /* May threads enter the lanes of a node: ang_node.lanes. */
-#define ANG_LANES_SHUT		0	/* no; none is in one */
-#define ANG_LANES_OPEN		1	/* yes; no view holds the node */
-#define ANG_LANES_CLOSING	2	/* no; some may not have left */
+#define ANG_LANES_SHUT		0	/* no, and no thread is in a lane */
+#define ANG_LANES_OPEN		1	/* yes, and no view holds the node */
+#define ANG_LANES_CLOSING	2	/* no; threads may still be in lanes */
 
-#define ANG_LANES	8U	/* source lanes of a node, and target lanes behind them */
+#define ANG_CALM_SPELLS	8U	/* limits ang_node.calm; see calm_add() */
+#define ANG_LANES	8U	/* source lanes; as many are target lanes */
 
 /**
  * struct ang_lane - place in a node for a small operation; see ang_lane.c
- * @taken: a thread is in it (any thread); the rest is that thread's
- * @vc: virtual channel of what leaves the node by it
- * @port: port that @packets and @flits are of
- * @ctx: context that @rx_packets and @rx_bytes are of
- * @packets: packets that left by a link; it and all that follows are counted
- *	here until the node is held
- * @flits: flits of them
- * @rx_packets: as in ang_ctx.cnt; next, other counters
- * @rx_bytes: likewise
+ * @taken: a thread is in the lane (any thread); only that thread accesses the
+ *	other members
+ * @vc: virtual channel of packets that leave the node from this lane
+ * @port: port whose packets @packets and @flits count
+ * @ctx: context whose packets @rx_packets and @rx_bytes count
+ * @packets: packets that left by @port; this and all counters below are added
+ *	to those of the node when a view takes the node
+ * @flits: flits of these packets
+ * @rx_packets: as in ang_ctx.cnt
+ * @rx_bytes: as in ang_ctx.cnt
  * @injected_packets: as in ang_node.cnt
- * @injected_flits: likewise
- * @ejected_packets: likewise
- * @ejected_flits: likewise
- * @hops: likewise
+ * @injected_flits: as in ang_node.cnt
+ * @ejected_packets: as in ang_node.cnt
+ * @ejected_flits: as in ang_node.cnt
+ * @hops: as in ang_node.cnt
  */
 struct ang_lane {
 	u32 taken ____cacheline_aligned;

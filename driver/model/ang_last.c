@@ -2,15 +2,16 @@
 /*
  * The last contribution to a reduction of one packet.
  *
- * Packets are the specification, as in ang_hop.c.  If an allreduce or barrier
- * lacks one contribution, and its participant is at the root or at a leaf right
- * below the root, the entry of that participant becomes neither an operation
- * nor a packet: its data is combined into the root's Reducer, and it takes the
- * result at once.  Every counter is incremented as packets would.  The other
- * participants get the result as usual.
+ * Packets define the behaviour; this shortcut must have the same effects, as in
+ * ang_hop.c.  If an allreduce or barrier lacks one contribution, and its
+ * participant is at the root or at a leaf right below the root, the entry of
+ * that participant is executed at once: its data is combined into the root's
+ * Reducer, and the participant gets the result immediately, without an
+ * operation or packet.  Each counter gets the value that it would get by
+ * packets.  The other participants get the result as usual.
  *
- * As only one place is missing, it is the last in order, too: the result is
- * bit-identical to that of packets.
+ * Since only one contribution is missing, it is also the last in the order of
+ * combining: the result is bit-identical to that of packets.
  *
  * If any check fails, nothing is changed and the entry takes the usual path,
  * where the same check fails again.
@@ -18,16 +19,17 @@
 #include "ang_int.h"
 
 /**
- * struct last - an entry that may be the last contribution
- * @c: its context
- * @w: entry
- * @p: its packet; only the head is used
+ * struct last - an entry that may be the last contribution to a reduction
+ * @c: context of the entry
+ * @w: the entry
+ * @p: packet of the entry; only the head is used
  * @t: tree at the node of the context
- * @slot: its slot there, NULL if no other participant of the node contributes
+ * @slot: slot of the reduction in @t, NULL if no other participant of the node
+ *	contributes
  * @parent: root, which is held; NULL if the node itself is the root
  * @far: port of the root to the node
- * @root_slot: the root's slot
- * @data: its contribution, then the result
+ * @root_slot: slot of the reduction at the root
+ * @data: contribution of the entry, then the result
  */
 struct last {
 	struct ang_ctx *c;
@@ -72,7 +74,7 @@ static bool fifo_empty(const struct ang_node *n, u32 which)
 	return n->fifo[which].head == n->fifo[which].tail;
 }
 
-/* Is this the last missing contribution of the node? */
+/* Is the entry the last missing contribution of its node? */
 static bool node_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	struct ang_tree *t = l->t;
@@ -89,7 +91,10 @@ static bool node_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 	return l->slot;
 }
 
-/* Is it the last missing one of the root, one link up, which is taken? */
+/*
+ * Is the node's contribution the last that the parent, which must be the root,
+ * lacks? If so, the root is taken.
+ */
 static bool parent_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	u32 up = l->t->row.to_root;
@@ -124,7 +129,7 @@ static u32 last_read(struct ang_view *v, struct ang_node *n, struct last *l)
 			   l->p.len, l->data);
 }
 
-/* acc = acc op in */
+/* Combine: acc = acc op in. */
 static void fold(struct ang_view *v, const struct last *l, void *acc, const void *in)
 {
 	ang_work(v, ang_combine_work(l->p.len, l->p.dtype, l->p.redop));
@@ -132,8 +137,8 @@ static void fold(struct ang_view *v, const struct last *l, void *acc, const void
 }
 
 /*
- * A result leaves a slot.  Those behind it lack this participant's
- * contribution.
+ * Remove a result from its slot.  No later slot can have a result yet, since
+ * each lacks this participant's contribution.
  */
 static void slot_end(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct last *l)
@@ -142,7 +147,7 @@ static void slot_end(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 	ang_result_count(v, n, t, 1);
 }
 
-/* Counters of the node for its contribution. */
+/* Count the node's contribution. */
 static void given_count(struct ang_node *n, struct last *l)
 {
 	struct ang_ctx *c = l->c;
@@ -157,7 +162,7 @@ static void given_count(struct ang_node *n, struct last *l)
 	l->t->cnt.reduce_packets++;
 }
 
-/* The node's own part goes up to the root; @data gets it. */
+/* Combine the node's contributions into @data, and send them up to the root. */
 static void part_up(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	struct ang_tree *t = l->t;
@@ -179,7 +184,7 @@ static void part_up(struct ang_view *v, struct ang_node *n, struct last *l)
 	l->parent->tree[l->p.tree].cnt.reduce_packets++;
 }
 
-/* The context takes the result, after the other participants of its node. */
+/* Give the result to the context, after the other participants of its node. */
 static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	const struct angara_wqe *w = l->w;
@@ -202,7 +207,7 @@ static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 		ang_complete(v, n, c, &cqe);
 }
 
-/* Send the result to all but the node at port @l->far, which has taken it. */
+/* Send the result to all children of the root but the one at port @l->far. */
 static void root_issue(struct ang_view *v, struct ang_node *root,
 		       const struct ang_pkt *r, struct ang_outs *todo)
 {
@@ -220,7 +225,10 @@ static void root_issue(struct ang_view *v, struct ang_node *root,
 	root->fifo[ANG_FIFO_ROOT].todo = *todo;
 }
 
-/* All have contributed: distribute the root's result; @l->c takes it later. */
+/*
+ * Distribute the root's result, when all have contributed; @l->c takes it
+ * later.
+ */
 static void last_finish(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	struct ang_node *root = l->parent ? l->parent : n;
@@ -254,14 +262,14 @@ static void last_finish(struct ang_view *v, struct ang_node *n, struct last *l)
 }
 
 /**
- * ang_last_entry() - carry out an entry that is the last contribution to a
+ * ang_last_entry() - execute an entry that is the last contribution to a
  * reduction
  * @v: view
  * @n: node
  * @c: context with no pending operation, and room for a completion
- * @w: its next entry, which is valid
+ * @w: next entry of the context, which is valid
  *
- * Return: true if it was carried out.
+ * Return: true if the entry was executed.
  */
 bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct angara_wqe *w)
@@ -283,8 +291,8 @@ bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return false;
 	l.root_slot = l.slot;
 	/*
-	 * Read memory of the process before the root's node is taken, see
-	 * ang_express.c.
+	 * Read the contribution from the process's memory before taking the
+	 * root, see ang_express.c.
 	 */
 	done = ang_reduce_room(v, n, l.t, l.p.seq, 1) && !last_read(v, n, &l) &&
 	       (l.t->row.is_root || parent_lacks(v, n, &l)) &&

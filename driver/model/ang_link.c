@@ -2,56 +2,60 @@
 /*
  * Links and payload buffers.
  *
- * A link's virtual channel is a ring of packet heads in the node it leads to,
- * with one producer and one consumer.  Payload stays in a buffer of the node
- * that injected it, counted by references, and is not copied at hops.
+ * Each virtual channel of a link is a ring of packet heads in the node that the
+ * link leads to, with one producer and one consumer.  Payload stays in a buffer
+ * of the node that has injected it, with a count of references, and is not
+ * copied at hops.
  *
- * Deadlock on links is excluded by an order of channels, in which packets go
- * upwards only (ang_topo_turn()).  The rings of a torus are the exception:
- * there bubble flow control keeps rings from filling.  A packet that enters a
- * ring (from the adapter or from another dimension) needs two free places; a
- * packet that continues straight on needs one.
+ * Packets use channels of increasing classes only (ang_topo_turn()), which
+ * excludes deadlock on links.  The rings of a torus are the exception: there
+ * bubble flow control prevents that all places of a ring are taken.  A packet
+ * that enters a ring of the torus (from the adapter or from another dimension)
+ * needs two free places; a packet that continues on the ring needs one.
  *
- * A link with faults takes a packet at put and delivers it at tail, later; a
- * link that is down takes it and drops it.  See ang_retry.c.
+ * A link with faults takes a packet by advancing put, and delivers the packet
+ * later by advancing tail; a link that is down takes packets and drops them.
+ * See ang_retry.c.
  *
  * Memory order: the producer writes the packet, then releases tail; the
  * consumer acquires tail, reads, then releases head.  A producer without room
  * sets waiting, then checks again after a full barrier; the consumer releases
- * head, then checks waiting after a full barrier.  At least one of them sees
- * the other's store.  The same holds between a buffer's last reference and
- * buf_waiting.
+ * head, then checks waiting after a full barrier.  At least one of the two sees
+ * the other's store.  The same holds between the thread that drops the last
+ * reference of a buffer and a node that sets buf_waiting.
  *
- * Deadlock on payload buffers is excluded by separate pools.  Puts, broadcasts
- * and answers are always taken at their destinations, so their buffers come
- * back without a further condition.  Reductions wait in Reducers for other
- * participants, maybe for ever: they have buffers of their own, and the next
- * packet of each tree has a reserve that nothing else may take.  Two buffers
- * are enough: one is held in the Reducer, the other carries a packet there to
- * be combined and is free again.  Packets that left this node earlier do not
- * wait for the next one here, so their buffers come back.
+ * Deadlock on payload buffers is excluded by separate pools.  Destinations
+ * always take puts, broadcasts and answers, so buffers of these are always
+ * freed.  Reductions wait in Reducers for other participants, maybe for ever:
+ * they have their own buffers, and two buffers per tree are reserved for the
+ * next packet of the tree.  Two buffers are enough: one stays in the Reducer;
+ * the other carries a packet to the Reducer, where it is combined, and is free
+ * again.  Packets that left this node earlier do not wait for the next packet
+ * of this node, so their buffers are freed.
  *
  * If the order of combining matters (see ang_order.c), a contribution may wait
- * in the Reducer for an earlier one.  There, "the next packet" is one packet of
- * one participant: only a packet that is combined as soon as it arrives gets
- * one of the two buffers.  A node's participants come before its children in
- * the order, so they wait for no child; contributions of children wait in
- * buffers of the children or of nodes below them.  Proof: take the first result
- * that the root lacks, and a node whose children have all sent their part of
- * it.  The two buffers of this node hold nothing later, as earlier packets have
- * not left; buffers of earlier results are on their way back; one may be in the
- * Reducer, the other serves its participants one by one.  So this node sends
- * its part, too, and so on up to the root.
+ * in the Reducer for a contribution of an earlier place.  Then only one packet
+ * of one participant counts as the next packet and gets one of the two buffers:
+ * the packet that is combined as soon as it arrives.  A node's participants
+ * precede its children in the order, so they wait for no child; contributions
+ * of children wait in buffers of the children or of nodes below them.  Proof
+ * that each result is completed: take the first result that the root lacks, and
+ * a node whose children have all sent their part of this result.  The two
+ * buffers of this node hold no packet of a later result, since earlier packets
+ * have not left; buffers of earlier results are being freed; one buffer may be
+ * in the Reducer, and the other serves the participants one by one.  So this
+ * node sends its part, too, and so on up to the root.
  *
  * Payload that arrives over a link from another process is held in buffers of
- * the remote node where the link begins.  Such a buffer moves on with its
- * packet, unlike a place on a link.  So each of these links has, per virtual
- * channel, as many buffers as there are places straight ahead (on a torus,
- * those of the whole ring): while there is room there is a buffer, or a packet
- * that turned off holds it.  Such a packet waits for channels of a higher class
- * only, so its buffer comes back.  Reductions of a tree come in order, and a
- * packet that waits in a Reducer does not wait for those behind it: two buffers
- * per tree are enough, and only that tree waits.
+ * the remote node where the link begins.  A packet keeps such a buffer on all
+ * further links, while it frees its place on this link.  So each of these links
+ * has, per virtual channel, as many buffers as there are places straight ahead
+ * (on a torus, the places of the whole ring): while the link has room, either a
+ * buffer is free, or a packet that turned into another channel holds one.  Such
+ * a packet waits only for channels of a higher class, so its buffer is freed.
+ * Reductions of a tree come in order, and a packet that waits in a Reducer does
+ * not wait for later packets: two buffers per tree are enough, and if none is
+ * free, only that tree waits.
  */
 #include "ang_int.h"
 
@@ -82,7 +86,7 @@ static bool ring_room(struct ang_view *v, struct ang_port *port,
 }
 
 /**
- * ang_link_places() - as ang_link_room(), with the number of places given
+ * ang_link_places() - as ang_link_room(), for a given number of places
  * @v: view
  * @n: node
  * @dir: link
@@ -104,7 +108,7 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
  * @dir: link
  * @vc: virtual channel
  *
- * Unlike ang_link_room(), it does not note that the node waits for room.
+ * Unlike ang_link_room(), this does not record that the node waits for room.
  *
  * Return: true if there is room.
  */
@@ -117,13 +121,13 @@ bool ang_link_free(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 }
 
 /**
- * ang_pass_note() - note which packet is about to be forwarded; see
+ * ang_pass_note() - record which packet is about to be forwarded; see
  * ang_recover.c
  * @v: view
  * @n: node
- * @dir: link that it came from
+ * @dir: link by which the packet arrived
  * @vc: virtual channel
- * @out: link that it leaves by
+ * @out: link by which it leaves
  */
 void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   u32 out)
@@ -132,7 +136,7 @@ void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 
 	n->pass.out = out * ANGARA_VC_NUM + vc;
 	n->pass.tail = link_ring(v, ang_port(v->fab, n, out), vc)->put + 1;
-	/* An older key belongs to a packet that has left its ring. */
+	/* The previous key may be overwritten: its packet has left its ring. */
 	ang_store_release(&n->pass.key, (in + 1ULL) << 32 |
 			  ang_ring(v->fab, n, dir, vc)->head);
 }
@@ -140,7 +144,7 @@ void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 /**
  * ang_link_arrive() - deliver a link's next packet at its far end
  * @v: view
- * @port: port that the packet left by
+ * @port: port by which the packet left
  * @vc: virtual channel
  * @r: ring behind @port
  */
@@ -155,11 +159,10 @@ void ang_link_arrive(struct ang_view *v, const struct ang_port *port, u32 vc,
 }
 
 /**
- * ang_link_count() - count a packet that crosses a link, with or without its
- * ring
+ * ang_link_count() - count a packet that crosses or bypasses a link
  * @v: view
- * @n: node that it leaves
- * @p: packet; updated to its state at the other end
+ * @n: node that the packet leaves
+ * @p: packet; updated to its state at the other end of the link
  * @dir: link
  * @vc: virtual channel
  */
@@ -177,13 +180,13 @@ void ang_link_count(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 	ang_trace_pkt(v, n, ANG_TR_SEND, p, dir, vc, p->status);
 }
 
-/* Put a packet of @port into the ring behind it, which has room. */
+/* Put a packet into the ring at the other end of @port, which has room. */
 static void ring_put(struct ang_view *v, struct ang_node *n,
 		     struct ang_port *port, struct ang_ring *r,
 		     const struct ang_pkt *p, u32 dir, u32 vc)
 {
 	struct ang_pkt *slot = &r->pkt[r->put & (v->fab->cfg.depth - 1U)];
-	/* A link whose faults were cleared may still hold packets. */
+	/* A link whose faults were cleared may still have packets in flight. */
 	bool held = READ_ONCE(port->flaws) || r->put != r->tail;
 
 	*slot = *p;
@@ -199,8 +202,8 @@ static void ring_put(struct ang_view *v, struct ang_node *n,
  * ang_link_put() - put a packet on a link that has room for it
  * @v: view
  * @n: node
- * @p: packet; its payload reference goes with it; a packet of a tree is
- *	labelled with the life of the row at its destination, see
+ * @p: packet; the caller's payload reference passes to the link; a packet of a
+ *	tree is labelled with the life of the neighbor's row, see
  *	ang_tree_open.c
  * @dir: link
  * @vc: virtual channel; see ang_link_room()
@@ -218,11 +221,12 @@ void ang_link_put(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @p: as for ang_link_put()
- * @in: link that it came in by, as for ang_link_room()
- * @dir: link
+ * @in: link by which the packet arrived, as for ang_link_room()
+ * @dir: link by which it leaves
  * @vc: virtual channel
  *
- * Return: true if it was sent, false if there is no room (see ang_link_room()).
+ * Return: true if the packet was sent; false if there is no room, see
+ * ang_link_room().
  */
 bool ang_link_send(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 in, u32 dir, u32 vc)
@@ -242,7 +246,7 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_ring_pop() - free the head of an incoming ring
+ * ang_ring_pop() - free the place at the head of an incoming ring
  * @v: view
  * @n: node
  * @r: ring
@@ -284,7 +288,10 @@ static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 	}
 }
 
-/* Places straight ahead of a port, including those behind its link. */
+/*
+ * Return: number of places straight ahead of a port: on its link, and on
+ * further links that a packet can reach without a turn.
+ */
 static u32 places_ahead(const struct ang_cfg *cfg, u32 port)
 {
 	u32 size;
@@ -295,7 +302,7 @@ static u32 places_ahead(const struct ang_cfg *cfg, u32 port)
 	return size > 1 ? size * cfg->depth : 0;
 }
 
-/* Number of buffers of the links before @port. */
+/* Return: number of buffers of the links of all ports before @port. */
 static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
 {
 	u64 count = 0;
@@ -310,7 +317,8 @@ static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
  * carried by the host
  * @cfg: configuration whose dimensions are within bounds
  *
- * Return: their number, which may exceed the limit; 0 without cfg.remote.
+ * Return: number of buffers, which may exceed ANG_MAX_LINK_BUFS; 0 without
+ * cfg.remote.
  */
 u64 ang_link_bufs(const struct ang_cfg *cfg)
 {
@@ -369,7 +377,7 @@ static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
 	return 0;
 }
 
-/* The owner has to be woken when one of its buffers is free. */
+/* Record that the node has to be woken when one of its buffers is freed. */
 static void buf_wait(struct ang_node *n)
 {
 	n->cnt.no_buffer++;
@@ -383,7 +391,8 @@ static void buf_wait(struct ang_node *n)
  * @n: node
  * @kind: ANG_BUF_*
  *
- * Return: its handle; 0 if none is free: the node is woken when one is.
+ * Return: handle of the buffer; 0 if none is free: the node is woken when a
+ * buffer is freed.
  */
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind)
 {
@@ -406,7 +415,7 @@ static u64 buf_find_reduce(struct ang_view *v, struct ang_node *n,
 	return buf;
 }
 
-/** ang_buf_get_reduce() - as ang_buf_get(), for a reduction that is injected */
+/** ang_buf_get_reduce() - take a payload buffer for a packet of a reduction */
 u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
 {
@@ -434,19 +443,20 @@ void *ang_buf_data(struct ang_view *v, u64 buf)
 }
 
 /**
- * ang_link_give() - put a packet on a link for a node that another process runs
+ * ang_link_give() - put a packet on a link in place of a node that another
+ * process runs
  * @v: view
  * @n: remote node, which the caller holds
  * @p: packet that ang_remote_flaw() accepts; @p->buf is ignored
  * @dir: link
  * @vc: virtual channel
- * @data: its payload, NULL for none
+ * @data: payload of the packet, NULL for none
  *
- * The other process counts it.  The check for entering a ring was made there;
- * here the packet only continues.
+ * The other process counts the packet, and has checked that the packet may
+ * enter the ring.
  *
- * Return: true if it was sent; false if there is no room or no buffer now: the
- * host is notified when that may have changed.
+ * Return: true if the packet was sent; false if there is no room or no buffer
+ * now: the host is notified when that may have changed.
  */
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data)
@@ -477,8 +487,8 @@ bool ang_link_give(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_buf_link() - link to the buffer that waits behind @buf; for its only
- * holder
+ * ang_buf_link() - get the link from @buf to the buffer that waits behind it;
+ * only for the owner of the last reference
  */
 u64 *ang_buf_link(struct ang_view *v, u64 buf)
 {
@@ -488,7 +498,7 @@ u64 *ang_buf_link(struct ang_view *v, u64 buf)
 		       v->fab->off_link) + index;
 }
 
-/** ang_buf_share() - take @more references to a buffer, of which one is held */
+/** ang_buf_share() - take @more references to a buffer; the caller has one */
 void ang_buf_share(struct ang_view *v, u64 buf, u32 more)
 {
 	if (buf && more)
@@ -518,7 +528,7 @@ void ang_buf_put(struct ang_view *v, u64 buf, u32 refs)
  * @n: node
  * @p: packet
  * @cause: ANGARA_DROP_*
- * @refs: references to its payload that are held
+ * @refs: references to the payload to drop
  */
 void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	      u32 cause, u32 refs)
@@ -528,7 +538,7 @@ void ang_drop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	ang_buf_put(v, p->buf, refs);
 }
 
-/** ang_trace_pkt() - report a packet to the host, and advance the clock */
+/** ang_trace_record() - report a packet to the host, and advance the clock */
 void ang_trace_record(struct ang_view *v, struct ang_node *n, u32 event,
 		      const struct ang_pkt *p, u32 port, u32 vc, u32 status)
 {

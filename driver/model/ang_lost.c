@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Lost nodes, which no host plays any more, and links that are down.
+ * Lost nodes, which no host runs any more, and links that are down.
  *
- * A link that is down is treated as if the node behind it were lost, on either
- * side, until it is up again; operations that start after that work again.
+ * The era (ang_fabric.lost) counts losses and returns of nodes and links.
+ * Another host may run lost nodes again.  Then all hosts of the fabric agree on
+ * a new era: an operation that started in an earlier era cannot cross these
+ * nodes.
+ *
+ * While a link is down, each of its two ends treats the router at the other end
+ * as lost.  Operations that start after the link is up again succeed.
  *
  * Routes are fixed, so a packet cannot pass a lost node, and each node can
- * determine which of its operations are affected: those whose path there or
- * back leads over a lost node, and trees with a link to one.  It ends them and
- * names the node.  The host drops packets in flight at the dead link, and late
- * answers match no operation.  A late request carries the number of losses at
- * the start of its operation, its era: its target drops it if a link of its
- * path, there or back, went down since.  So no request is carried out after the
- * end of its operation.
+ * determine which of its operations are affected: operations whose path to the
+ * target or back leads over a lost node, and trees with a link to a lost node.
+ * The node ends these operations and reports the lost node.  The host drops
+ * packets in flight to a lost node, and later answers match no operation.  A
+ * request carries the era in which its operation started: the target drops the
+ * request if a link of the path, there or back, went down after that.  So no
+ * request is executed after the end of its operation.
  *
- * A tree needs its links, and for a REDUCE the path from the root to the
+ * A tree needs its links, and for a REDUCE also the path from the root to the
  * receiver.
  *
- * A node that was reset because its holder ended in the middle of it
- * (ang_recover.c) is lost for a moment, too, for nodes that had operations or
- * trees with it; but packets pass through it as before.
+ * A node that was reset because the thread that held it died (ang_recover.c)
+ * counts as lost until recovery ends: nodes end their operations with it and
+ * trees through it, but packets pass through it as before.
  *
- * The holder of a node handles a loss as it handles registers, so the data path
- * checks ang_fabric.broken only, and only where an operation starts.
+ * The holder of a node handles a loss when it handles registers, so the data
+ * path checks only ang_fabric.broken, and only where an operation starts.
  */
 #include "ang_int.h"
 
@@ -33,8 +38,8 @@ static bool gone(struct ang_fabric *fab, u32 node)
 }
 
 /*
- * Neither destination: gone, or reset.  Packets pass through a node that was
- * reset.
+ * Can operations with a node not end, because it is lost or was reset after its
+ * holder died?  Packets still pass through a node that was reset.
  */
 static bool ends_nothing(struct ang_fabric *fab, u32 node)
 {
@@ -49,8 +54,8 @@ static bool down(const struct ang_port *port)
 }
 
 /*
- * Walk to @to, both ends included, up to the first lost node or link that is
- * down.
+ * Follow the route to @to, both ends included, up to the first lost node or
+ * link that is down.
  */
 static struct ang_leg walk(struct ang_view *v, u32 from, u32 to)
 {
@@ -80,7 +85,7 @@ static struct ang_leg walk(struct ang_view *v, u32 from, u32 to)
 	return leg;
 }
 
-/* The current path to a node and back; walked again after a loss. */
+/* Return: the cached paths to a node and back; after a loss, search again. */
 static const struct ang_way *way_to(struct ang_view *v, struct ang_node *n, u32 to)
 {
 	u32 seen = ang_load_acquire(&v->fab->lost);
@@ -95,7 +100,7 @@ static const struct ang_way *way_to(struct ang_view *v, struct ang_node *n, u32 
 	return w;
 }
 
-/* The node that was lost on a path since @era, even if it is back. */
+/* Return: the node that was lost on a path after @era, even if it came back. */
 static u32 leg_lost(const struct ang_leg *leg, u32 era)
 {
 	if (leg->lost != ANG_NONE)
@@ -111,7 +116,7 @@ static u32 torn_end(struct ang_fabric *fab, u32 from, u32 to)
 }
 
 /**
- * ang_lost_between() - can a node exchange packets with another one?
+ * ang_lost_between() - can a node exchange packets with another node?
  * @v: view
  * @n: node that is held
  * @to: the other node
@@ -124,11 +129,12 @@ u32 ang_lost_between(struct ang_view *v, struct ang_node *n, u32 to)
 }
 
 /**
- * ang_lost_since() - could a node exchange packets with another one all the time?
+ * ang_lost_since() - could a node exchange packets with another node all the
+ * time since @era?
  * @v: view
  * @n: node that is held
  * @to: the other node
- * @era: ang_fabric.lost at the start of that time
+ * @era: value of ang_fabric.lost at the start of that time
  *
  * Return: the node that was lost or went down on the path there or back, even
  * if it is up again; ANG_NONE if there is none.
@@ -146,28 +152,26 @@ u32 ang_lost_since(struct ang_view *v, struct ang_node *n, u32 to, u32 era)
 }
 
 /**
- * ang_lost_request() - has the operation of a request ended, as a link went down?
+ * ang_lost_request() - has a link loss ended the operation of a request?
  * @v: view
  * @n: node that received it, held
  * @p: request
  *
  * The sender ended the operation if a link of the path there or back went down
- * after it started.  If the link is up again, the request must not be carried
- * out after what the sender did next.
+ * after it started.  Even if the link is up again, the request must not be
+ * executed after later operations of the sender.
  */
 bool ang_lost_request(struct ang_view *v, struct ang_node *n,
 		      const struct ang_pkt *p)
 {
 	u32 era = *ang_pkt_era((struct ang_pkt *)p);
 
-	/* Links between processes never go down and up. */
-	if (p->type == ANG_PKT_READY || v->fab->cfg.remote ||
-	    era == READ_ONCE(v->fab->lost))
+	if (p->type == ANG_PKT_READY || era == READ_ONCE(v->fab->lost))
 		return false;
 	return ang_lost_since(v, n, p->src_node, era) != ANG_NONE;
 }
 
-/* A row depends on its own links only. */
+/* Return: a lost node that a row needs: a neighbor in the tree; or ANG_NONE. */
 static u32 row_culprit(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
@@ -187,7 +191,7 @@ static u32 row_culprit(struct ang_view *v, struct ang_node *n,
  * ang_lost_result() - can the result of a REDUCE reach a node?
  * @v: view
  * @n: node that is held
- * @t: its row of the tree, which is open
+ * @t: the tree at that node, which is open
  *
  * Return: a lost node on the path from the root, ANG_NONE if there is none.
  */
@@ -200,8 +204,8 @@ u32 ang_lost_result(struct ang_view *v, struct ang_node *n, const struct ang_tre
 }
 
 /*
- * The result of a REDUCE comes from the root point to point.
- * Return: the node lost on the path of a pending one, or ANG_NONE.
+ * The root sends the result of a REDUCE point to point.
+ * Return: a node lost on the path of a pending result, or ANG_NONE.
  */
 static u32 result_culprit(struct ang_view *v, struct ang_node *n,
 			  const struct ang_tree *t)
@@ -227,7 +231,7 @@ static u32 result_culprit(struct ang_view *v, struct ang_node *n,
  * ang_lost_row() - can a tree work at a node?
  * @v: view
  * @n: node
- * @row: its row
+ * @row: row of the tree at that node
  *
  * Return: a lost node that the row needs, ANG_NONE if there is none.
  */
@@ -262,7 +266,10 @@ static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 	const struct ang_port *port = ang_port(v->fab, n, dir);
 	bool dead = gone(v->fab, port->peer) || down(port);
 
-	/* Before a link may go up: it waits for this node. */
+	/*
+	 * Drop the packets of the link.  It cannot go up again before this node
+	 * has done so.
+	 */
 	if (down(port))
 		ang_retry_flush(v, n, dir);
 	if ((n->dead_links >> dir & 1) == dead)
@@ -273,7 +280,7 @@ static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 }
 
 /**
- * ang_lost_tree() - take a tree down that cannot work any more
+ * ang_lost_tree() - take a tree down if it needs a lost node
  * @v: view
  * @n: node that is held
  * @tree: TreeId
@@ -297,7 +304,7 @@ static u32 ctx_places(const struct ang_fabric *fab)
 	return fab->cfg.ops + ANG_MSG_PLACES;
 }
 
-/* Check one operation of a context, or one entry of its message area. */
+/* Check one operation of a context, or one place that ang_msg_lost() checks. */
 static void ctx_lost(struct ang_view *v, struct ang_node *n, u32 place)
 {
 	struct ang_ctx *c = ang_ctx(v->fab, n, place / ctx_places(v->fab));
@@ -309,7 +316,7 @@ static void ctx_lost(struct ang_view *v, struct ang_node *n, u32 place)
 		ang_msg_lost(v, n, c, at - v->fab->cfg.ops);
 }
 
-/* Check links, then trees, then contexts, numbered in that order. */
+/* Check part @place: links are numbered first, then trees, then contexts. */
 static void part_lost(struct ang_view *v, struct ang_node *n, u32 place)
 {
 	ang_work(v, 1);
@@ -335,7 +342,8 @@ static u32 num_parts(const struct ang_fabric *fab, const struct ang_node *n)
  * @v: view
  * @n: node that is held
  *
- * Return: false if the step's work is used up and there is more to do.
+ * Return: true when all is handled; false if the step's work is used up and
+ * there is more to do.
  */
 bool ang_lost(struct ang_view *v, struct ang_node *n)
 {
@@ -357,21 +365,24 @@ bool ang_lost(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_lost_wake() - a node has handled all losses, or is disabled: wake commands
- * that wait for that
+ * ang_lost_wake() - wake commands that wait until all nodes have handled
+ * losses, after a node has handled them or was disabled
  * @v: view
  */
 void ang_lost_wake(struct ang_view *v)
 {
-	/* Pairs with ang_lost_seen(): it sees the node, or this sees the mark. */
+	/*
+	 * Pairs with ang_lost_seen(): either that function sees the node's
+	 * state, or this function sees up_waits.
+	 */
 	ang_mb();
 	if (READ_ONCE(v->fab->up_waits) && ang_xchg(&v->fab->up_waits, 0))
 		ang_nodes_admin(v);
 }
 
 /*
- * ang_lost_forget() - forget losses, so that a node that is enabled again
- * reports them again
+ * ang_lost_forget() - reset the record of handled losses, so that a node that
+ * is enabled again handles all losses again
  */
 void ang_lost_forget(struct ang_node *n)
 {
@@ -388,7 +399,7 @@ void ang_lost_forget(struct ang_node *n)
  * Only then may a link go up: otherwise a node whose packet the link dropped
  * would find no loss, and wait for an answer for ever.
  *
- * Return: false if not; all nodes are woken when that may have changed.
+ * Return: true; false if not: all nodes are woken when that may have changed.
  */
 bool ang_lost_seen(struct ang_view *v)
 {
@@ -400,7 +411,8 @@ bool ang_lost_seen(struct ang_view *v)
 	for (i = 0; i < v->topo.routers; i++) {
 		struct ang_node *n = ang_node(v->fab, i);
 
-		if ((ang_is_switch(v->fab, n) || ang_load_acquire(&n->enabled)) &&
+		if (READ_ONCE(n->remote) == ANG_REMOTE_NO &&
+		    (ang_is_switch(v->fab, n) || ang_load_acquire(&n->enabled)) &&
 		    ang_load_acquire(&n->lost) != lost)
 			return false;
 	}
@@ -408,8 +420,8 @@ bool ang_lost_seen(struct ang_view *v)
 }
 
 /**
- * ang_lost_act() - end all operations that need a torn node (without a limit on
- * work)
+ * ang_lost_act() - end all operations that need a torn node, whose holder died,
+ * in one call, without a limit on work
  * @v: view
  * @n: node that is held
  */
@@ -421,7 +433,7 @@ void ang_lost_act(struct ang_view *v, struct ang_node *n)
 		part_lost(v, n, i);
 }
 
-/** ang_nodes_admin() - schedule all nodes that are played here */
+/** ang_nodes_admin() - make all nodes that this process runs check for work */
 void ang_nodes_admin(struct ang_view *v)
 {
 	u32 i;
@@ -436,14 +448,76 @@ void ang_nodes_admin(struct ang_view *v)
 	}
 }
 
+/**
+ * ang_lost_answer() - is an answer for a lost node that this process replaced?
+ * @v: view
+ * @p: answer or result
+ *
+ * A process that takes over lost nodes in a running fabric starts without
+ * operations.  An answer to an operation of a lost node must not end an
+ * operation of the node that replaced it.
+ */
+bool ang_lost_answer(const struct ang_view *v, const struct ang_pkt *p)
+{
+	return v->fab->born && ang_later(v->fab->born, p->bytes);
+}
+
 void ang_remote_lost(struct ang_view *v, const u32 *nodes, u32 count)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_GONE);
-	ang_fetch_add(&v->fab->flawed, 1);
-	ang_fetch_add(&v->fab->broken, 1);
+	ang_fetch_add(&v->fab->flawed, count);
+	ang_fetch_add(&v->fab->broken, count);
 	ang_fetch_add(&v->fab->lost, 1);
 	ang_nodes_admin(v);
+}
+
+/* Record that the links of a router went down in @era, for ang_lost_since(). */
+static void links_fell(struct ang_view *v, u32 router, u32 era)
+{
+	u32 dir;
+
+	for (dir = 0; dir < v->fab->nports; dir++) {
+		struct ang_port *port = ang_port(v->fab, ang_node(v->fab, router),
+						 dir);
+
+		if (port->peer == ANG_NONE)
+			continue;
+		WRITE_ONCE(port->fell, era);
+		WRITE_ONCE(ang_port(v->fab, ang_node(v->fab, port->peer),
+				    port->far)->fell, era);
+	}
+}
+
+bool ang_remote_settled(struct ang_view *v)
+{
+	return ang_lost_seen(v);
+}
+
+void ang_remote_back(struct ang_view *v, const u32 *nodes, u32 count, u32 era)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		links_fell(v, nodes[i], era);
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(ang_node(v->fab, nodes[i])->remote, ANG_REMOTE_YES);
+	ang_fetch_add(&v->fab->flawed, 0U - count);
+	ang_fetch_add(&v->fab->broken, 0U - count);
+	/* Operations that read an earlier era are checked again. */
+	ang_store_release(&v->fab->lost, era);
+	ang_nodes_admin(v);
+}
+
+void ang_remote_join(struct ang_view *v, u32 era)
+{
+	u32 i;
+
+	for (i = 0; i < v->topo.routers; i++)
+		if (ang_node(v->fab, i)->remote == ANG_REMOTE_NO)
+			links_fell(v, i, era);
+	v->fab->born = era;
+	ang_store_release(&v->fab->lost, era);
 }

@@ -3,9 +3,10 @@
  * Memory regions: from key and offset to host memory.  Packets name a region by
  * its whole key, a context names its own regions by their slots.
  *
- * The table of regions and the lists of pages are the driver's, in host memory;
- * an entry is read anew for every train, so that ANGARA_ADM_FENCE only has to
- * wait for the holder of the node.
+ * The table of regions and the lists of pages are in host memory; the driver
+ * writes them.  The device reads an entry again for every train, so
+ * ANGARA_ADM_FENCE only has to wait until the view that holds the node executes
+ * this command.
  */
 #include "ang_int.h"
 
@@ -19,8 +20,8 @@ static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 }
 
 /*
- * ang_pages_load() - slow path of ang_pages_at(): look up a page other than the
- * last one
+ * ang_pages_load() - slow path of ang_pages_at(): look up another page than
+ * last time
  */
 int ang_pages_load(struct ang_view *v, struct ang_node *n,
 		   struct ang_pages *pages, u32 index)
@@ -44,7 +45,10 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (slot >= d->mrs)
 		return ANGARA_ST_KEY;
-	/* Only the holder of the node changes what it remembers of the table. */
+	/*
+	 * Several threads may be in lanes: none of them changes the cached
+	 * page.
+	 */
 	if (READ_ONCE(n->lanes)) {
 		seen = d->mrt;
 		mrt = &seen;
@@ -70,7 +74,7 @@ static u32 mr_grants(const struct angara_hw_mr *mr, u64 off, u32 len, u32 access
 	return ANGARA_ST_OK;
 }
 
-/* A context's own region, by its slot. */
+/* Find a context's own region by its slot. */
 static u32 mr_own(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  u32 slot, u64 off, u32 len, u32 access,
 		  struct angara_hw_mr *mr)
@@ -84,12 +88,12 @@ static u32 mr_own(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * ang_mr_find() - find the region that a packet names
  * @v: view
  * @n: node
- * @c: context, a region of whose domain it is
- * @key: key of the region: all of it has to match
- * @off: offset in it
+ * @c: context of the region's domain
+ * @key: key of the region; its random bits have to match, too
+ * @off: offset in the region
  * @len: bytes
- * @access: rights that it must grant, ANGARA_ACCESS_*
- * @mr: out: its entry
+ * @access: rights that the region must grant, ANGARA_ACCESS_*
+ * @mr: out: entry of the region
  *
  * Return: ANGARA_ST_*.
  */
@@ -106,8 +110,8 @@ u32 ang_mr_find(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * Address of byte @at from the start of the region's first page, and the
- * contiguous bytes there.
+ * Get the DMA address of the byte at offset @at from the start of the region's
+ * first page, and the number of contiguous bytes there.
  */
 static int mr_locate(struct ang_view *v, struct ang_node *n,
 		     const struct angara_hw_mr *mr, u64 at, u64 *addr, u32 *room)
@@ -130,8 +134,8 @@ static int mr_locate(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_mr_copy() - copy from a region to @to; if @to is NULL, from @from to the
- * region
+ * ang_mr_copy() - copy from a region to @to; if @to is NULL, copy from @from to
+ * the region
  */
 u32 ang_mr_copy(struct ang_view *v, struct ang_node *n,
 		const struct angara_hw_mr *mr, u64 off, u32 len, void *to,
@@ -184,14 +188,14 @@ u32 ang_mr_write(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_mr_check() - may a context use its own region this way?
+ * ang_mr_check() - may a context access its own region?
  * @v: view
  * @n: node
  * @c: context
- * @slot: region
- * @off: offset in it
+ * @slot: slot of the region
+ * @off: offset in the region
  * @len: bytes
- * @access: rights that it must grant, ANGARA_ACCESS_*
+ * @access: rights that the region must grant, ANGARA_ACCESS_*
  *
  * Return: ANGARA_ST_*.
  */

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages, at the receiver: the message area, and senders that wait for room.
+ * Messages, at the receiver: the receive buffer, and senders that wait for
+ * room.
  *
- * The first train of a message allocates a record, which is contiguous; the
- * payload of the later trains is written there, and the last train makes the
- * record valid.  The place behind a record is cleared before the record is
- * allocated, so the process never takes old payload for a record.  The device
- * reads nothing from the area, and uses the process's index only to find how
- * much room there is.
+ * The first train of a message allocates a contiguous record; the payload of
+ * the later trains is written there, and the last train makes the record valid.
+ * The unit behind a record is cleared before the record is allocated, so the
+ * process never takes old payload for a record.  The device reads nothing from
+ * the buffer, and uses the process's index only to determine how much room is
+ * free.
  *
- * A message that finds no room is refused (RNR), so requests never wait.  The
- * receiver keeps one bit per node of the fabric, or per group of nodes if there
- * are more than 4096, however many messages wait there; the sender's adapter
- * keeps the messages (ang_send.c).  When there is room, one node at a time has
- * its turn, in a circle: a READY lets it send the message that has waited
- * longest for this receiver.  The next node has its turn when that message has
- * arrived, or the node has answered that there is none.  So neither a long
- * message nor a distant node starves, and no timer is needed:
+ * If there is no room for a message, the message is refused (RNR), so requests
+ * never wait.  The receiver keeps one bit per node of the fabric, or per group
+ * of nodes if there are more than 4096 nodes, whatever the number of waiting
+ * messages; the sender's adapter keeps the messages (ang_send.c).  When there
+ * is room, the waiting nodes have turns, one at a time and round robin: a READY
+ * lets the node send the message that has waited longest for this receiver.
+ * The next node has its turn when that message has arrived, or when the node
+ * has answered that it has no message.  So neither a long message nor a distant
+ * node starves.  No timer is needed, because of this order:
  *
  *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
  *   full barrier                        | full barrier
  *   receiver reads msg_ci               | process reads ANGARA_CTR_MSG_WAIT
  *
- * and either the receiver sees the room, or the process rings.  When a context
- * ends, nodes that wait for it still get their READY, and learn that it is gone.
+ * Either the receiver sees the room, or the process sees that a sender waits,
+ * and rings the doorbell.  When a context is destroyed, nodes that wait for
+ * room still get a READY, and their messages end with an error.
  */
 #include "ang_int.h"
 
@@ -36,7 +39,7 @@ static u32 record_units(u32 length)
 	return 1 + (length + UNIT - 1) / UNIT;
 }
 
-/* Units up to the area's end, if a record of this many does not fit there. */
+/* Return: units to skip up to the buffer's end if @units do not fit there. */
 static u32 pad_units(const struct ang_area *a, u32 units)
 {
 	u32 at = a->pi & (a->units - 1);
@@ -44,7 +47,7 @@ static u32 pad_units(const struct ang_area *a, u32 units)
 	return at + units > a->units ? a->units - at : 0;
 }
 
-/* Room for a record, and for the place behind it? */
+/* Is there room for a record, and for the cleared unit behind it? */
 static bool fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 u32 units)
 {
@@ -100,7 +103,7 @@ static int area_write(struct ang_view *v, struct ang_node *n,
 	return 0;
 }
 
-/* The last word of a record's head: what it is. */
+/* Write the last word of a record's head, which holds its kind. */
 static int mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		u32 place, u32 length, u32 kind)
 {
@@ -130,17 +133,17 @@ static int publish(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return rc;
 }
 
-static void tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 wait)
+static void msg_wait_set(struct ang_view *v, struct ang_node *n,
+			 struct ang_ctx *c, u32 wait)
 {
 	ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_MSG_WAIT, wait);
-	c->area.told = (u8)wait;
+	c->area.notified = (u8)wait;
 }
 
-/** ang_msg_rouse() - nodes that wait for room may have to be told */
-void ang_msg_rouse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+/* Records that nodes which wait for room may have to be notified. */
+void ang_msg_wake_later(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
-	c->rouse = 1;
+	c->wake = 1;
 	ang_set_bit(n->tx, c->id);
 }
 
@@ -161,7 +164,7 @@ static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
 	c->wait_words |= 1ULL << (group / 64);
 }
 
-/* Give the turn to the next group of nodes that waits; there is one. */
+/* Give the turn to the next waiting group of nodes, which exists. */
 static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	struct ang_area *a = &c->area;
@@ -193,10 +196,10 @@ static void turn_pass(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	a->due = a->turn < a->turn_end;
 	a->turn = a->due ? a->turn + 1 : 0;
 	a->need = 1;
-	ang_msg_rouse(v, n, c);
+	ang_msg_wake_later(v, n, c);
 }
 
-/* The node whose turn it is loses it, and waits like the others. */
+/* End the turn of a node that has still to send: it waits like the others. */
 static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	if (c->area.turn)
@@ -205,8 +208,9 @@ static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 }
 
 /*
- * Allocate a record and write the first train into it.  After an error nothing
- * is allocated, except a pad at the end of the area.
+ * Allocate a record and write the first train to it.  After an error no record
+ * is allocated, but a PAD record may have been written at the end of the
+ * buffer.
  */
 static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct ang_pkt *p, bool whole)
@@ -240,7 +244,10 @@ static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return ANGARA_ST_OK;
 }
 
-/* Is there room for a message?  If the process has to make room, it is told. */
+/*
+ * Is there room for a message? If not, notify the process that a sender waits
+ * for room.
+ */
 static bool may_enter(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      u32 units, bool whole, bool turn)
 {
@@ -252,9 +259,9 @@ static bool may_enter(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return false;
 	if (fits(v, n, c, units))
 		return true;
-	if (a->told)
+	if (a->notified)
 		return false;
-	tell(v, n, c, 1);
+	msg_wait_set(v, n, c, 1);
 	ang_mb();
 	return fits(v, n, c, units);
 }
@@ -270,15 +277,15 @@ static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	} else {
 		wait_add(v->fab, c, p->src_node);
 	}
-	if (!a->told)
-		tell(v, n, c, 1);
+	if (!a->notified)
+		msg_wait_set(v, n, c, 1);
 	reply->type = ANG_PKT_RNR;
 	reply->life = c->life;
 	c->cnt.not_ready++;
-	ang_msg_rouse(v, n, c);
+	ang_msg_wake_later(v, n, c);
 }
 
-/* Does the head of a first train agree with its payload? */
+/* Does the head of a first train match the payload? */
 static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 {
 	u32 len = p->len - ANG_SEND_HEAD;
@@ -289,7 +296,7 @@ static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 	if (p->len < ANG_SEND_HEAD || p->key > ANGARA_MAX_MSG ||
 	    len > p->key || last != (len == p->key) || !p->buf)
 		return ANGARA_ST_DESC;
-	/* An earlier operation of the same number was refused, not this one. */
+	/* The READY came from an earlier context of the same number. */
 	return p->flags & ANG_PF_TURN && p->life != c->life ?
 	       ANGARA_ST_TARGET : ANGARA_ST_OK;
 }
@@ -314,9 +321,12 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (turn)
 		turn_pass(v, n, c);
-	/* The process was told that a sender waits, but there is room after all. */
-	if (a->told)
-		ang_msg_rouse(v, n, c);
+	/*
+	 * The process was notified that a sender waits; now there may be room
+	 * for that sender.
+	 */
+	if (a->notified)
+		ang_msg_wake_later(v, n, c);
 	if (status || p->status)
 		return status;
 	reply->off = a->pi - record_units((u32)p->key);
@@ -338,8 +348,8 @@ static void part_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_part *part)
 {
 	part->used = 0;
-	if (c->area.told)
-		ang_msg_rouse(v, n, c);
+	if (c->area.notified)
+		ang_msg_wake_later(v, n, c);
 }
 
 static void part_void(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
@@ -398,12 +408,12 @@ static u32 rest_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_msg_take() - a train of a message arrives
+ * ang_msg_take() - take a train of a message at the receiver
  * @v: view
  * @n: node
  * @c: receiver
  * @p: train
- * @reply: its type changes if the message is refused; gets off
+ * @reply: answer; its type changes to RNR if the message is refused; gets @off
  *
  * Return: ANGARA_ST_*.
  */
@@ -421,12 +431,12 @@ static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 }
 
 /**
- * ang_msg_wake() - let the next waiting node send
+ * ang_msg_wake() - send a READY to the next waiting node, if there is room
  * @v: view
  * @n: node
- * @c: context, or what is left of it
+ * @c: context; it may have been destroyed
  *
- * Return: true if one was told.
+ * Return: true if a node was notified.
  */
 bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
@@ -435,19 +445,19 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	struct ang_pkt p;
 	u32 dir;
 
-	c->rouse = 0;
+	c->wake = 0;
 	if (a->ready_out)
 		return false;
 	if (!a->turn && !c->wait_words) {
-		if (a->told)
-			tell(v, n, c, 0);
+		if (a->notified)
+			msg_wait_set(v, n, c, 0);
 		return false;
 	}
 	if (!a->turn)
 		turn_take(v->fab, c);
 	/* Senders to an earlier life of the context may still wait. */
-	if (live && !a->told) {
-		tell(v, n, c, 1);
+	if (live && !a->notified) {
+		msg_wait_set(v, n, c, 1);
 		ang_mb();
 	}
 	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
@@ -457,7 +467,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		return true;
 	}
 	if (!ang_may_leave(v, n, a->turn - 1, ANGARA_VC_REQ, &dir)) {
-		c->rouse = 1;
+		c->wake = 1;
 		return false;
 	}
 	memset(&p, 0, sizeof(p));
@@ -468,6 +478,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	p.src_ctx = (u16)c->id;
 	p.dst_node = a->turn - 1;
 	p.life = c->life;
+	p.bytes = READ_ONCE(v->fab->lost);
 	a->due = 0;
 	if (live)
 		a->ready_out = a->turn;
@@ -477,7 +488,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	return true;
 }
 
-/** ang_msg_ready_ack() - a node answers to READY whether it sends a message */
+/** ang_msg_ready_ack() - handle the answer of a node to a READY */
 void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
 {
@@ -488,7 +499,7 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		return;
 	}
 	c = ang_ctx(v->fab, n, p->dst_ctx);
-	/* If the context has ended, tell the other nodes that wait, too. */
+	/* Also if the context was destroyed: all waiting nodes get a READY. */
 	if (p->flags & ANG_PF_MORE)
 		wait_add(v->fab, c, p->src_node);
 	if (c->alive && c->life == p->life &&
@@ -497,7 +508,7 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		if (!p->len && c->area.turn == p->src_node + 1)
 			turn_pass(v, n, c);
 	}
-	ang_msg_rouse(v, n, c);
+	ang_msg_wake_later(v, n, c);
 }
 
 /**
@@ -505,7 +516,7 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @ctx: number
- * @arg: of the command
+ * @arg: argument of the command
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -526,39 +537,47 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return ANGARA_ADM_ST_PARAM;
 	c->area.pages.list = le64_to_cpu(arg->pages);
 	c->area.units = (1U << arg->log2) / UNIT;
-	/* Senders that waited for the previous area. */
+	/* Senders may have waited for the previous buffer. */
 	if (c->area.turn || c->wait_words) {
-		tell(v, n, c, 1);
-		ang_msg_rouse(v, n, c);
+		msg_wait_set(v, n, c, 1);
+		ang_msg_wake_later(v, n, c);
 	}
 	return ANGARA_ADM_ST_OK;
 }
 
-/** ang_msg_create() - start the area of a context; senders to an earlier one may wait */
+/*
+ * ang_msg_create() - initialize the receive buffer of a new context; nodes may
+ * wait for room in that of an earlier context
+ */
 void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->life++;
 	if (c->wait_words)
-		ang_msg_rouse(v, n, c);
+		ang_msg_wake_later(v, n, c);
 }
 
-/** ang_msg_destroy() - an area ends: tell senders that wait for room in it */
+/*
+ * ang_msg_destroy() - end a receive buffer, and notify nodes that wait for room
+ * in it
+ */
 void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	turn_back(v->fab, c);
 	memset(&c->area, 0, sizeof(c->area));
 	if (c->wait_words)
-		ang_msg_rouse(v, n, c);
+		ang_msg_wake_later(v, n, c);
 }
 
 /**
- * ang_msg_lost() - nodes have been lost
+ * ang_msg_lost() - handle the loss of nodes at a receiver
  * @v: view
  * @n: node
  * @c: context
- * @place: what is to be looked at: one after the other of ANG_MSG_PLACES
+ * @place: what to check, below ANG_MSG_PLACES: one of ang_area.part, the turn,
+ *	or the outstanding READY
  *
- * What they had begun to send becomes void, and their turn passes on.
+ * Messages that lost nodes have begun become VOID records, and if a lost node
+ * had the turn, the next node gets it.
  */
 void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32 place)
 {
@@ -573,7 +592,7 @@ void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32
 	} else {
 		if (a->turn && is_lost(v, n, a->turn - 1))
 			turn_pass(v, n, c);
-		if (a->told)
-			ang_msg_rouse(v, n, c);
+		if (a->notified)
+			ang_msg_wake_later(v, n, c);
 	}
 }

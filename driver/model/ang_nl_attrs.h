@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Netlink attributes that code handles by number: those that begin each set,
- * and those of counters.
+ * Netlink attributes that code handles by number: the attributes of the
+ * location, with which each set begins, and the attributes of counters.
  */
 #ifndef ANG_NL_ATTRS_H
 #define ANG_NL_ATTRS_H
@@ -9,8 +9,8 @@
 #include <linux/angara_nl.h>
 
 /*
- * Where an object is: the same numbers in each set, see linux/angara_nl.h;
- * selftests/host/netlink-spec.t compares them.
+ * Attributes of an object's location, with the same numbers in each set, see
+ * linux/angara_nl.h; selftests/host/netlink-spec.t checks the numbers.
  */
 enum {
 	ANG_NL_PAD = ANGARA_A_DEV_PAD,
@@ -21,9 +21,9 @@ enum {
 };
 
 /*
- * Counters word by word of the structures that a device writes; 0: the word is
- * not told.  selftests/host/netlink-spec.t compares them with
- * ANGARA_*_COUNTER_NAMES.
+ * Attribute of each word of the structures of counters that a device writes; 0:
+ * the word is not shown. selftests/host/netlink-spec.t compares these lists
+ * with ANGARA_*_COUNTER_NAMES.
  */
 #define ANG_NODE_COUNTER_ATTRS {					\
 	ANGARA_A_NODE_COUNTER_DROPS_NO_TREE,				\

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a request of the netlink family may contain, for the driver and for
- * angara-vfio.  selftests/host/netlink-spec.t compares this with
- * Documentation/netlink/specs/angara.yaml, and so the commands that each of the
- * two gives these policies.
+ * Attributes that requests of the netlink family may contain; the driver and
+ * angara-vfio share these policies. selftests/host/netlink-spec.t compares
+ * them, and the commands for which both programs use them, with
+ * Documentation/netlink/specs/angara.yaml.
  *
  * Files that include this header include linux/angara_nl.h and ang_hw.h first,
  * and either net/netlink.h of the kernel or netlink/attr.h of libnl.  libnl
- * checks no ranges: a server answers -ENOENT to a number that it does not have.
+ * checks no ranges: instead of -ERANGE, angara-vfio answers -ENOENT.
  */
 #ifndef ANG_NL_POLICY_H
 #define ANG_NL_POLICY_H

@@ -2,10 +2,10 @@
 /*
  * A fabric's memory, and one step of a node.
  *
- * A step consists of rounds; a round gives every stage its turn.  A step that
- * has used up its work (ang_work.h) ends within a round, and the next step
+ * A step consists of rounds; a round runs every stage once.  When a step has
+ * used up its work (ang_work.h), it ends within a round, and the next step
  * continues there: no stage, ring, tree or context has a second turn before all
- * others had one.
+ * others have had their first.
  */
 #include "ang_int.h"
 
@@ -27,7 +27,7 @@ static u32 align64(u32 x)
 	return (x + 63U) & ~63U;
 }
 
-/* The description of a fabric, from @line or as the host gave it. */
+/* Return: the description of a fabric: written to @line, or the host's text. */
 static const char *describe(const struct ang_cfg *cfg, char *line, u32 *size)
 {
 	const char *text = line;
@@ -53,7 +53,9 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 	    cfg->trees > ANGARA_MAX_TREES || cfg->remote > 1 || cfg->sealed > 1)
 		return 0;
 	if (!topo->nodes || (topo->kind == ANG_TOPO_GRAPH && !cfg->text) ||
-	    /* Hops from one end of a tree to its root and on to another end. */
+	    /*
+	     * A result crosses links from a leaf to the root, and down again.
+	     */
 	    2 * ang_topo_longest(topo) > ANG_MAX_HOPS ||
 	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
 		return 0;
@@ -61,8 +63,9 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 }
 
 /*
- * Return: rings of a node, rounded up to whole bits of ang_node.sched: rings
- * that do not exist but share a bit with one that does are visited, too.
+ * Return: number of rings of a node, rounded up to whole bits of
+ * ang_node.sched: a ring that does not exist, but shares a bit with a ring that
+ * exists, is visited, too.
  */
 static u32 rings_layout(struct ang_fabric *fab)
 {
@@ -75,7 +78,7 @@ static u32 rings_layout(struct ang_fabric *fab)
 	return ((rings - 1) >> shift << shift) + (1U << shift);
 }
 
-/* Parts that only nodes have, not switches. */
+/* Compute the offsets of the parts that nodes have and switches do not. */
 static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
 	u32 at = align64(cfg->ctxs * (u32)sizeof(struct ang_ctx));
@@ -90,7 +93,7 @@ static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->pe_size = at + (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
 }
 
-/* Offset in the block of a node's contexts and domains. */
+/* Return: offset in the block of a node's contexts and domains. */
 static u64 pe_at(const struct ang_fabric *fab, u32 node)
 {
 	return ANG_HEAD_SIZE + fab->stride * fab->cfg.topo.routers +
@@ -118,6 +121,8 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	at += fab->nports * (u32)sizeof(struct ang_port);
 	fab->off_life = at;
 	at = align64(at + cfg->trees * fab->nports * (u32)sizeof(u32));
+	fab->off_mgmt = at;
+	at = align64(at + ang_mgmt_size(fab->nports));
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
@@ -142,7 +147,10 @@ u64 ang_fabric_size(const struct ang_cfg *cfg)
 	return fab.off_text + fab.text_size + 1;
 }
 
-/* Fields of contexts that never change; all others belong to one life. */
+/*
+ * Set the fields of contexts that never change; the others are set for each new
+ * context.
+ */
 static void number_ctxs(struct ang_fabric *fab, struct ang_node *n)
 {
 	u64 ops = (u64)((char *)fab + n->pe + fab->off_op - (char *)n);
@@ -166,6 +174,7 @@ static void node_init(struct ang_fabric *fab, const struct ang_topo *topo,
 	n->keeper = ang_topo_keeper(topo, id);
 	n->next = ANG_NONE;
 	n->timer_next = ANG_NONE;
+	ang_mgmt_init(fab, n);
 	for (i = 0; i < fab->nports; i++) {
 		struct ang_port *port = ang_port(fab, n, i);
 
@@ -226,7 +235,7 @@ static bool ring_step(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Serve ring @nr, and note if a packet moved.
+ * Serve ring @nr, and set ang_node.moved if a packet moved.
  * Return: true if the ring is empty now.
  */
 static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
@@ -243,8 +252,8 @@ static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
 }
 
 /*
- * As rings_step(), if rings share bits.  A bit is cleared if all its rings are
- * found empty in one step.
+ * As rings_step(), for the case that rings share bits.  A bit is cleared if all
+ * its rings are found empty in one step.
  */
 static bool groups_step(struct ang_view *v, struct ang_node *n)
 {
@@ -296,8 +305,9 @@ static bool rings_step(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * Issue results of trees, then their credits and control packets; ang_node.at
- * numbers both.
+ * Issue results of trees, then credits and control packets of trees.  If the
+ * step ends within this stage, ang_node.at is the tree to continue with, plus
+ * ANGARA_MAX_TREES in the second part.
  */
 static bool trees_step(struct ang_view *v, struct ang_node *n)
 {
@@ -340,7 +350,7 @@ static bool fifos_hold(const struct ang_node *n)
 	return root->head != root->tail || pe->head != pe->tail;
 }
 
-/* Would another round find anything? */
+/* Would another round find work? */
 static bool has_work(const struct ang_node *n)
 {
 	return n->at || n->stage || n->rx || n->red_trees || n->ctl_trees || fifos_hold(n) ||
@@ -355,11 +365,11 @@ bool ang_node_due(const struct ang_node *n)
 }
 
 /**
- * ang_node_settle() - do a node's pending work for its trees, outside of a step
- * @v: view; stop limits the work
+ * ang_node_settle() - do the pending work of a node's trees, outside of a step
+ * @v: view; ang_view.stop limits the work
  * @n: node, between two steps
  *
- * The next step starts afresh with the work that is left.
+ * The next step starts a new round with the remaining work.
  */
 void ang_node_settle(struct ang_view *v, struct ang_node *n)
 {
@@ -378,8 +388,8 @@ void ang_node_settle(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * Is the step over?  If not, the round continues with the rest of a stage, or
- * the next one.
+ * Is the step over, after stage @stage?  If not, the round continues with the
+ * rest of the stage, or with the next stage.
  */
 static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 {
@@ -391,7 +401,7 @@ static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
 
 /*
  * Run each stage of the node once.
- * Return: true if something was done, so another round may find more, or if
+ * Return: true if there was progress, so another round may find work, or if
  * this round is not over.
  */
 static bool one_round(struct ang_view *v, struct ang_node *n)
@@ -449,42 +459,41 @@ out:
 
 /**
  * ang_node_step() - run a node until it is idle or has done enough work
- * @v: view; stop limits the work
+ * @v: view; ang_view.stop limits the work
  * @n: node, held
  *
- * Return: true if there may be more to do; false if the node waits for others.
+ * Return: true if work may remain; false if the node waits for others.
  */
 bool ang_node_step(struct ang_view *v, struct ang_node *n)
 {
-	u32 rounds = n->untold ? 0 : STEP_ROUNDS;
+	u32 rounds = n->unpublished ? 0 : STEP_ROUNDS;
 	bool progress = true;
 
 	while (progress && rounds-- && !ang_spent(v))
 		progress = one_round(v, n);
 	ang_ctx_publish(v, n);
-	return (progress && has_work(n)) || n->untold;
+	return (progress && has_work(n)) || n->unpublished;
 }
 
 /**
- * ang_node_tell() - report to contexts what was done to a node outside of its
- * steps
+ * ang_node_tell() - publish events that occurred between two steps of a node
  * @v: view
  * @n: node, held
  *
- * Return: true if it needs a step now.
+ * Return: true if the node needs a step now.
  */
 bool ang_node_tell(struct ang_view *v, struct ang_node *n)
 {
 	ang_ctx_publish(v, n);
-	return has_work(n) || n->untold;
+	return has_work(n) || n->unpublished;
 }
 
 /**
- * ang_node_reset() - forget contexts, domains, trees and queues
+ * ang_node_reset() - reset contexts, domains, trees and queues
  * @v: view
  * @n: node, held
  *
- * Packets in transit through the node continue.
+ * Packets that pass through the node continue.
  *
  * Return: false if the step's work is used up and there is more to do.
  */
@@ -505,10 +514,14 @@ bool ang_node_reset(struct ang_view *v, struct ang_node *n)
 	memset(ang_dom(v->fab, n, 0), 0,
 	       v->fab->cfg.ctxs * sizeof(struct ang_dom));
 	memset(&n->adm, 0, sizeof(n->adm));
+	ang_mgmt_reset(v->fab, n);
 	return true;
 }
 
-/* Bytes from or to a region: its entry, and per page two lists and the page. */
+/*
+ * Work of a copy from or to a region: read the entry, and for each page two
+ * lists; access the page.
+ */
 static u64 copy_work(u32 len)
 {
 	u32 pages = len / ANGARA_PAGE_SIZE + 2;
@@ -517,17 +530,21 @@ static u64 copy_work(u32 len)
 	       len / ANG_WORK_BYTES;
 }
 
-/* The completion of an operation. */
+/* Work of a completion. */
 #define CQE_WORK	(4 * (ANG_WORK_DMA + ANG_WORK_BYTES))
 
-/* As above, plus a search for it and its line among @ops. */
+/*
+ * Work of a completion, and of searches for the operation and for the next
+ * message among @ops operations.
+ */
 static u64 done_work(u32 ops)
 {
 	return CQE_WORK + 2 * ops * ANG_WORK_LOOK;
 }
 
 /*
- * A train without links: take the target, report, release it, count the hops.
+ * Work of a train that bypasses links: take the target, publish its events,
+ * release it, count the hops.
  */
 static u64 express_work(const struct ang_cfg *cfg)
 {
@@ -535,10 +552,13 @@ static u64 express_work(const struct ang_cfg *cfg)
 	       2 * ANG_WORK_HOP * ANG_EXPRESS_HOPS + cfg->ops * ANG_WORK_LOOK;
 }
 
-/* A packet of a tree without links: take the neighbor, report, release it. */
+/*
+ * Work of a packet of a tree that bypasses a link: take the neighbor, publish
+ * its events, release it.
+ */
 #define HOP_WORK	(ANG_WORK_STEP + ANG_WORK_PKT + ANG_WORK_TELL)
 
-/* Links of the longest route; none if only the ports are known. */
+/* Return: links of the longest route; 0 if the topology is not known. */
 static u32 longest(const struct ang_cfg *cfg)
 {
 	return cfg->topo.nodes ? ang_topo_longest(&cfg->topo) : 0;
@@ -559,24 +579,26 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 settle = ang_min(ANGARA_MAX_LOCAL + cfg->topo.nports,
 			     ANG_MAX_PLACES) * (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
-	/* Each search goes through a list that gets shorter. */
+	/* Each search visits a list that gets shorter. */
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *
 		   (CQE_WORK + (cfg->ops + 1U) * ANG_WORK_LOOK / 2);
 	u64 ready = (u64)cfg->ctxs * (1 + cfg->ops) * ANG_WORK_LOOK;
 	/*
-	 * A window arrives as trains of one packet, and one checksum is wrong.
+	 * The worst window consists of trains of one packet, one of them with a
+	 * wrong checksum.
 	 */
 	u64 retry = ANG_RETRY_TRAINS * ANG_WORK_PKT + ANG_RETRY_WINDOW * 8 +
 		    4 * (ANGARA_PACKET_BYTES + sizeof(struct ang_pkt) + 8) +
 		    (u64)ANGARA_VC_NUM * cfg->depth * ANG_WORK_PKT;
 	/*
-	 * A path there and back that is checked, and the path of an incoming
+	 * A check of a path to a node and back, and of the paths of an incoming
 	 * request.
 	 */
 	u64 ways = 4ULL * ANG_WORK_HOP * longest(cfg);
 	u64 credit = (u64)cfg->trees * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
 	/*
-	 * First the neighbor's participants without links, then the own ones.
+	 * A packet is delivered to the participants of a neighbor, bypassing
+	 * the link, then to those of this node.
 	 */
 	u64 most = 2 * deliver;
 

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Reducer, where the order of combining counts.
+ * The Reducer, for reductions that depend on the order of combining.
  *
- * Rounding makes the result depend on that order, and it must not depend on the
- * order of arrival.  So each contributor has a place: participants of this node
- * in the order in which they joined, or at the place that they requested, then
- * children by port.  Contributions are combined from the first place to the
- * last; one that arrives early waits in the slot.  The result depends on the
- * tree and its places alone.
+ * Rounding makes the result depend on the order of combining, and the result
+ * must not depend on the order of arrival.  So each contributor has a place:
+ * participants of this node in the order in which they joined, or at the places
+ * that they requested, then children in the order of ports.  Contributions are
+ * combined from the first place to the last; a contribution that arrives before
+ * those of earlier places waits in the slot.  So the result depends only on the
+ * tree and on the places of its participants.
  *
- * Participants of the node come before children, so they wait only for each
+ * Participants of the node precede its children, so they wait only for each
  * other; see ang_link.c.
  */
 #include "ang_int.h"
 
-/* Insert a buffer at its place among the contributions that wait. */
+/*
+ * Insert a buffer into the list of waiting contributions, which is in the order
+ * of places.
+ */
 static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u64 bit)
 {
 	u64 *at = &s->waiting;
@@ -27,7 +31,7 @@ static void slot_hold(struct ang_view *v, struct ang_slot *s, u64 buf, u64 bit)
 	s->held |= bit;
 }
 
-/* Combine the contributions that wait, up to the first missing place. */
+/* Combine waiting contributions up to the first missing place. */
 static void slot_settle(struct ang_view *v, struct ang_slot *s)
 {
 	const struct ang_pkt *p = &s->pkt;
@@ -51,11 +55,11 @@ static void slot_settle(struct ang_view *v, struct ang_slot *s)
 }
 
 /**
- * ang_order_take() - the Reducer takes a packet whose place counts
+ * ang_order_take() - take a contribution to a reduction whose order matters
  * @v: view
- * @s: its slot, which has begun and waits for that place
- * @p: packet; its payload reference goes with it
- * @bit: its place
+ * @s: slot of the reduction, which has begun and lacks that place
+ * @p: contribution; the caller's payload reference passes to the slot
+ * @bit: place of the contribution
  */
 void ang_order_take(struct ang_view *v, struct ang_slot *s,
 		    const struct ang_pkt *p, u64 bit)
@@ -71,9 +75,10 @@ void ang_order_take(struct ang_view *v, struct ang_slot *s,
  * ang_order_turn() - would a contribution be combined as soon as it arrives?
  * @v: view
  * @n: node
- * @p: what a context of this node is about to send, next in its tree
+ * @p: contribution that a context of this node is about to send
  *
- * Return: true.  That participants disagree is found out when it comes.
+ * Return: true if so.  If participants disagree, that is detected when the
+ * contribution arrives.
  */
 bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)
@@ -89,7 +94,7 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 	return (left & -left) == ang_place_bit(v, n, p, ANGARA_PORT_NONE);
 }
 
-/** ang_order_flush() - free what waits in a slot */
+/** ang_order_flush() - free the waiting contributions of a slot */
 void ang_order_flush(struct ang_view *v, struct ang_slot *s)
 {
 	while (s->waiting) {

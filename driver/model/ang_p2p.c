@@ -3,13 +3,14 @@
  * Puts, gets, messages, atomics: requests on one virtual channel, answers on
  * another.
  *
- * A node answers a request only if the answer can leave at once, and an answer
- * is always taken; so requests wait for answers and answers for nothing.
+ * A node executes a request only if the answer can leave at once.  A node
+ * always takes an answer.  So requests may wait for answers, but answers never
+ * wait for requests.
  */
 #include "ang_int.h"
 
 /*
- * Link on which a packet continues; ANGARA_PORT_NONE: it is at its destination.
+ * Return: link by which a packet to @dst leaves; ANGARA_PORT_NONE: @n is @dst.
  */
 static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
@@ -21,9 +22,9 @@ static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
  * ang_may_leave() - may a packet leave this node?
  * @v: view
  * @n: node
- * @dst: its destination
+ * @dst: destination of the packet
  * @vc: virtual channel
- * @dir: out: link that it leaves by, ANGARA_PORT_NONE if it is for this node
+ * @dir: out: link by which it leaves, ANGARA_PORT_NONE if it is for this node
  */
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
@@ -54,7 +55,7 @@ static void count_rx(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 }
 
-/* Access that a request needs to a context's memory. */
+/* Execute a request on a context's memory. */
 static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct ang_pkt *p, struct ang_pkt *reply)
 {
@@ -76,7 +77,7 @@ static u32 request_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 }
 
-/* Destination of PUT trains and GET requests, messages and atomics. */
+/* Execute a PUT train, GET, message or atomic at its destination. */
 static u32 target_access(struct ang_view *v, struct ang_node *n,
 			 const struct ang_pkt *p, struct ang_pkt *reply)
 {
@@ -88,7 +89,10 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 0);
 		return ANGARA_ST_TARGET;
 	}
-	/* A sender may give up in any case: the context may be of another owner. */
+	/*
+	 * A sender may always abort a message, even if a new context of another
+	 * partition or job now has this number.
+	 */
 	if (!ang_ctx_serves(c, p->pkey, p->job) &&
 	    !(p->type == ANG_PKT_SEND && p->status)) {
 		ang_drop(v, n, p, ANGARA_DROP_PARTITION, 0);
@@ -106,8 +110,7 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Is @p an answer that @op waits for?  It may come from a node of an untrusted
- * peer.
+ * Is @p an answer that @op waits for?  An untrusted peer may have forged it.
  */
 static bool answers(const struct ang_pkt *p, const struct ang_op *op)
 {
@@ -128,7 +131,8 @@ static bool answers(const struct ang_pkt *p, const struct ang_op *op)
 }
 
 /*
- * Find the operation that an answer is for; if its context is gone, its ghost.
+ * Find the operation that an answer is for.  Its context may have been
+ * destroyed: then the operation may be in state ANG_OP_GHOST.
  */
 static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
 				const struct ang_pkt *p)
@@ -210,13 +214,13 @@ bool ang_may_serve(struct ang_view *v, struct ang_node *n, const struct ang_pkt 
 }
 
 /**
- * ang_request_serve() - carry out a request for this node
+ * ang_request_serve() - execute a request for this node
  * @v: view
  * @n: node
  * @p: request
- * @reply: out: answer to it, counted as injected
+ * @reply: out: answer to @p, counted as injected
  *
- * Return: false if the request has to wait, and nothing happened.
+ * Return: true; false if the request has to wait; then nothing was changed.
  */
 bool ang_request_serve(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, struct ang_pkt *reply)
@@ -253,6 +257,7 @@ bool ang_request_serve(struct ang_view *v, struct ang_node *n,
 	reply->slot = p->slot;
 	reply->gen = p->gen;
 	reply->seq = p->seq;
+	reply->bytes = *ang_pkt_era((struct ang_pkt *)p);
 	reply->job = p->job;
 	reply->pkey = p->pkey;
 	ang_buf_put(v, p->buf, 1);
@@ -261,8 +266,8 @@ bool ang_request_serve(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * As ang_request_serve().  Return: false if the request has to wait, and
- * nothing happened.
+ * Execute a request and send the answer.  Return: false if the request has to
+ * wait; then nothing was changed.
  */
 static bool request_eject(struct ang_view *v, struct ang_node *n,
 			  const struct ang_pkt *p)
@@ -284,9 +289,9 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
  * ang_request() - send a request, or serve it at once if it is for this node
  * @v: view
  * @n: node
- * @p: request that ang_may_leave() accepts; if this node has to answer it with
- *	data, a buffer is free
- * @dir: link that it leaves by, as ang_may_leave() returned it
+ * @p: request that ang_may_leave() accepts; if this node has to answer with
+ *	data, a buffer for the answer must be free
+ * @dir: link by which it leaves, from ang_may_leave()
  */
 void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir)
@@ -301,7 +306,7 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 	}
 }
 
-/* Return: false if the packet that came by ring @dir, @vc cannot leave by @out. */
+/* Forward a packet of ring @dir, @vc by link @out.  Return: false: no room. */
 static bool pass_on(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, u32 dir, u32 vc, u32 out)
 {
@@ -317,10 +322,10 @@ static bool pass_on(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @r: ring, which is not empty
- * @dir: link that it is of
+ * @dir: link that the ring belongs to
  * @vc: ANGARA_VC_REQ or ANGARA_VC_RSP
  *
- * Return: true if it was taken.
+ * Return: true if the packet was taken.
  */
 bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		  u32 dir, u32 vc)
@@ -336,7 +341,8 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	if (out != ANGARA_PORT_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
-	} else if (vc == ANGARA_VC_REQ && ang_lost_request(v, n, p)) {
+	} else if (vc == ANGARA_VC_REQ ? ang_lost_request(v, n, p) :
+					 ang_lost_answer(v, p)) {
 		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
 	} else if (vc == ANGARA_VC_REQ) {
 		if (!request_eject(v, n, p))
@@ -405,7 +411,7 @@ static bool train_inject(struct ang_view *v, struct ang_node *n,
 		p2p_packet(v, n, c, op, &p);
 	else
 		atomic_packet(v, n, c, op, &p);
-	/* Nothing may be taken here that could not be given back. */
+	/* Check first: a payload buffer that is filled is not put back. */
 	if (wants_data(&p) && op->dst_node == n->id && !may_answer(v, n))
 		return false;
 	if (p.type != ANG_PKT_GET && !ang_op_payload(v, n, c, op, &p))
@@ -428,18 +434,18 @@ static bool train_inject(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_p2p_express() - send trains of an operation without links
+ * ang_p2p_express() - send trains of an operation, bypassing links
  * @v: view
  * @n: node
  * @c: context
  * @op: operation with data to send
  *
- * It sends until the operation has no more data, or the step's work is used up.
- *  If another view takes the target meanwhile, the train uses links, and is the
- * last.
+ * Sends until the operation has no more data, or the step's work is used up.
+ * If another view takes the target meanwhile, the next train uses links, and
+ * this function returns.
  *
- * Return: true if something was sent without links; false if nothing was, or by
- * links only.
+ * Return: true if a train bypassed links; false if no train was sent, or only
+ * by links.
  */
 bool ang_p2p_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op)
@@ -465,7 +471,7 @@ bool ang_p2p_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @c: context
  * @op: operation with data to send
  *
- * Return: true if it was sent.
+ * Return: true if a train was sent.
  */
 bool ang_p2p_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)

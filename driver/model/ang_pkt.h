@@ -7,71 +7,74 @@
 
 #include "ang_model.h"
 
-#define ANG_PKT_VOID		0	/* in a ring: void; see ang_recover.c */
+#define ANG_PKT_VOID		0	/* dropped; see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
-#define ANG_PKT_ACK		3	/* RSP: end of a PUT train, or a GET refused */
+#define ANG_PKT_ACK		3	/* RSP: to PUT train, or refused GET */
 #define ANG_PKT_DATA		4	/* RSP: answer to a GET */
 #define ANG_PKT_RESULT		5	/* RSP: end of a reduce */
-#define ANG_PKT_BCAST		6	/* UP: request; DOWN: distribution */
+#define ANG_PKT_BCAST		6	/* UP: to the root; DOWN: from it */
 #define ANG_PKT_REDUCE		7	/* UP */
 #define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
-#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results each */
+#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results */
 #define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
 #define ANG_PKT_SEND		11	/* REQ: train of a message */
 #define ANG_PKT_ATOMIC		12	/* REQ */
 #define ANG_PKT_READY		13	/* REQ: there is room for messages again */
 #define ANG_PKT_RNR		14	/* RSP: a message refused for now */
-#define ANG_PKT_READY_ACK	15	/* RSP: len: messages that come, 0 or 1 */
-#define ANG_PKT_OPEN		16	/* UP, DOWN: lives of a tree, see ang_tree_open.c */
-#define ANG_PKT_NUM		17	/* ang_remote.c has a rule for each type */
+#define ANG_PKT_READY_ACK	15	/* RSP: len: messages to come, 0 or 1 */
+#define ANG_PKT_OPEN		16	/* UP, DOWN: life of a row */
+#define ANG_PKT_MGMT		17	/* in trace records: see ang_mgmt.c */
+#define ANG_PKT_NUM		18	/* see also the rules in ang_remote.c */
 
 #define ANG_PF_LAST		1	/* last train of its operation */
-#define ANG_PF_NOTIFY		2	/* count at the target */
+#define ANG_PF_NOTIFY		2	/* increment a counter of the target */
 #define ANG_PF_FETCH		4	/* ATOMIC: answer with the previous value */
-#define ANG_PF_TURN		8	/* SEND: after a READY */
-#define ANG_PF_MORE		16	/* READY_ACK: others of the node wait too */
-#define ANG_PF_WHOLE		32	/* OPEN: to the parent: whole; to a child: open */
+#define ANG_PF_TURN		8	/* SEND: in answer to a READY */
+#define ANG_PF_MORE		16	/* READY_ACK: more messages follow */
+#define ANG_PF_WHOLE		32	/* OPEN: UP: row is whole; DOWN: open */
 
 #define ANG_MAX_HOPS		0xFFFFU	/* most links that a packet crosses */
 
-/* SEND: before the payload, in the first train: tag and immediate word. */
+/* Bytes before the payload of a message's first train: tag, immediate word. */
 #define ANG_SEND_HEAD		16
 
 /**
- * struct ang_pkt - head of a packet, or of a train of up to 8 that travel
- *	together and differ in nothing but their place in the operation
+ * struct ang_pkt - head of a packet, or of a train of packets that travel
+ * together and differ only in their place in the operation
  * @type: ANG_PKT_*
  * @flags: ANG_PF_*
  * @tree: TreeId
- * @npkts: packets in the train
+ * @npkts: number of packets in the train
  * @dtype: element type of a reduction or atomic operation
  * @redop: operation of a reduction or atomic operation
- * @status: ANGARA_ST_* that travels with it
+ * @status: ANGARA_ST_* of the operation
  * @reserved: 0
- * @src_node: node that injected it; with a status, the node at fault
- * @src_ctx: context that injected it
- * @slot: operation of that context
+ * @src_node: node that injected the packet; with a status, the node at fault
+ * @src_ctx: context that injected the packet
+ * @slot: slot of that context's operation
  * @dst_node: target
  * @dst_ctx: context at the target
  * @counter: user counter to notify; SEND: code
  * @pkey: partition
- * @job: job key, 0 for none; in a tree, that of its rows
- * @len: bytes that the whole train carries, asks for or acknowledges
+ * @job: job key, 0 for none; in a tree, the job key of its rows
+ * @len: bytes that the whole train transfers, requests or acknowledges
  * @key: key of the memory region at the target; SEND: bytes of the message;
  *	OPEN: epoch of the sender's row
- * @off: offset in the memory region; SEND, and its ACK: place in the message
- *	area; REDUCE: ANG_TICKET() of the receiver's operation, 0 from others;
- *	OPEN, to a child that opens: the root
+ * @off: offset in the memory region; SEND, and its ACK: place in the receive
+ *	buffer; REDUCE: from the receiver, ANG_TICKET() of its operation, from
+ *	others 0; OPEN, from a parent that is open: the root
  * @gen: generation of @slot
  * @hops: links crossed
  * @seq: reductions: packet number in the tree, ReduceId is seq % 16; BCAST,
- *	GET, DATA and SEND: offset in the operation; CREDIT: how many; OPEN,
- *	ABORT: life of the sender's row
- * @life: trees: life of the row that it goes to, RESULT: of the receiver's row;
+ *	GET, DATA and SEND: offset in the operation; CREDIT: number of credits;
+ *	OPEN, ABORT: life of the sender's row
+ * @life: trees: life of the row that receives the packet; RESULT: of the
+ *	participant's row;
  *	SEND, RNR, READY, READY_ACK: life of the receiver's context; PUT, GET,
  *	ATOMIC: ang_op.era
- * @bytes: ATOMIC: bytes at the target; SEND: ang_op.era
+ * @bytes: ATOMIC: bytes at the target; SEND: ang_op.era; READY, RESULT:
+ *	ang_fabric.lost of the sender's host; answers: the era of the request
  * @buf: payload, see ang_buf_data(); 0 for none
  */
 struct ang_pkt {
@@ -102,16 +105,22 @@ struct ang_pkt {
 	u64 buf;
 };
 
-/** ang_pkt_era() - where a PUT, GET, ATOMIC or SEND has the era of its operation */
+/**
+ * ang_pkt_era() - get the field of a request that holds the era (ang_lost.c)
+ * @p: request; for READY, the era in which it was sent, else in which its
+ *	operation started
+ */
 static inline u32 *ang_pkt_era(struct ang_pkt *p)
 {
-	return p->type == ANG_PKT_SEND ? &p->bytes : &p->life;
+	return p->type == ANG_PKT_SEND || p->type == ANG_PKT_READY ? &p->bytes :
+								     &p->life;
 }
 
 /*
- * How the root addresses the result of a REDUCE: life of the receiver's row,
- * generation and slot of its operation.  The receiver's own contribution
- * carries it.
+ * Ticket: the address to which the root sends the result of a REDUCE.  It
+ * consists of the life of the receiver's row, and generation and slot of the
+ * receiver's operation.  The receiver's own contribution carries the ticket to
+ * the root.
  */
 #define ANG_TICKET(life, gen, slot) \
 	((u64)(life) << 32 | (u32)(gen) << 16 | (slot))
@@ -120,11 +129,12 @@ static inline u32 *ang_pkt_era(struct ang_pkt *p)
 #define ANG_TICKET_SLOT(t)	((u16)(t))
 
 /**
- * struct ang_pass - the point-to-point packet that a node sends on; see
- *	ang_recover.c
- * @key: ring that it came by, plus 1, and head of that ring below bit 32
- * @out: link and channel that it leaves by: dir * ANGARA_VC_NUM + vc
- * @tail: tail of the ring there once it has left
+ * struct ang_pass - record of the point-to-point packet that a node forwards;
+ * see ang_recover.c
+ * @key: bits 32 and up: ring that holds the packet, plus 1; bits below: head of
+ *	that ring
+ * @out: link and channel by which it leaves: dir * ANGARA_VC_NUM + vc
+ * @tail: tail that the next ring has once it holds the packet
  */
 struct ang_pass {
 	u64 key;

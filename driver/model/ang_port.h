@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The device model: a port of a router, with the link that leaves by it.
- */
+/* The device model: a port of a router, with the outgoing link. */
 #ifndef ANG_PORT_H
 #define ANG_PORT_H
 
@@ -14,29 +12,31 @@ struct ang_link {
 };
 
 /**
- * struct ang_passed - what has left by a link without a turn of the router
- * @packets: of ANGARA_VC_REQ and ANGARA_VC_RSP, see ang_express.c
- * @flits: likewise
+ * struct ang_passed - counts of packets that left by a link while no view held
+ * the router
+ * @packets: packets of ANGARA_VC_REQ and ANGARA_VC_RSP, see ang_express.c
+ * @flits: flits of these packets
  */
 struct ang_passed {
 	u64 packets[2];
 	u64 flits[2];
 };
 
-/* What is wrong with a link: ang_port.flaws. */
-#define ANG_FLAW_RETRY	1U	/* its packets pass ang_retry.c */
-#define ANG_FLAW_DOWN	2U	/* it carries nothing */
-#define ANG_FLAW_CAUSE	4U	/* with DOWN: this end had it go down */
+/* Faults of a link: bits of ang_port.flaws. */
+#define ANG_FLAW_RETRY	1U	/* may lose packets: see ang_retry.c */
+#define ANG_FLAW_DOWN	2U	/* down: carries no packets */
+#define ANG_FLAW_CAUSE	4U	/* with DOWN: this end took the link down */
 
 /**
  * struct ang_port - a port of a router
- * @peer: router that it is joined to, ANG_NONE if to none
- * @far: port there
- * @flaws: ANG_FLAW_* of what leaves by it (any thread, atomically)
- * @fell: ang_fabric.lost as the link went down last (any thread)
- * @link: counters of what leaves by it
- * @passed: more of the same (any thread, atomically); in a cache line of its own
- * @retry: what is under way, with ANG_FLAW_RETRY
+ * @peer: router at the other end of the link, ANG_NONE if there is no link
+ * @far: port at the other end
+ * @flaws: ANG_FLAW_* of the outgoing link (any thread, atomically)
+ * @fell: ang_fabric.lost when the link last went down (any thread)
+ * @link: counters of packets that leave by the port
+ * @passed: further counts of such packets (any thread, atomically); in a
+ *	separate cache line
+ * @retry: packets in flight, with ANG_FLAW_RETRY
  */
 struct ang_port {
 	u32 peer;
@@ -48,13 +48,13 @@ struct ang_port {
 	struct ang_retry retry;
 };
 
-/** ang_later() - does one number of losses (ang_fabric.lost) come after another? */
+/** ang_later() - is era @a (a value of ang_fabric.lost) later than @b? */
 static inline bool ang_later(u32 a, u32 b)
 {
 	return (s32)(a - b) > 0;
 }
 
-/** ang_port_link() - counters of all that leaves by a port */
+/** ang_port_link() - sum of the counters of a port's outgoing link */
 static inline struct ang_link ang_port_link(const struct ang_port *port)
 {
 	struct ang_link l = port->link;

@@ -2,46 +2,49 @@
 /*
  * Recovery: a thread has died in the middle of the model.
  *
- * A node that the thread held (ANG_SCHED_OWNED) may be in any state: it is
- * torn.  A torn node is reset as a card would be.  The host keeps all other
- * threads out of the model meanwhile, so the rest of the fabric is between two
- * steps, where these rules hold:
+ * A node that the thread held (ANG_SCHED_OWNED) may be in any state: the node
+ * is called torn.  A torn node is reset like a PCIe card.  Meanwhile the host
+ * lets no other thread call the model, so no other node is within a step.
+ * Recovery follows these rules:
  *
- *  - A packet on a link exists from the store of the ring's put on.  A torn
- *    node leaves its neighbours' rings whole.  What its links held because of
- *    their faults arrives at once.
- *  - A point-to-point packet that passes through a torn node is forwarded.
- *    The node records which packet it is about to send on (struct ang_pass).
- *    So a packet that is sent but not yet removed differs from one that is not
- *    sent: no packet is lost or sent twice.
- *  - Point-to-point packets from or to a torn node become void in place: no
- *    late request reaches a new context of that node.
+ *  - A packet is on a link from the moment at which the ring's put is stored.
+ *    The rings of a torn node's neighbours stay consistent.  Packets in flight
+ *    on links with faults of a torn node arrive at once.
+ *  - A point-to-point packet that passes through a torn node is forwarded.  A
+ *    node records which packet it is about to forward (struct ang_pass).  So
+ *    recovery can tell whether a packet in a ring was forwarded already: no
+ *    packet is lost or sent twice.
+ *  - Point-to-point packets from or to a torn node are changed to ANG_PKT_VOID
+ *    in their rings: no old request reaches a new context of that node.
  *  - Neighbours take down trees that lead to a torn node.  All nodes end
- *    operations with it and name it, as for a lost node; see ang_lost.c.
- *  - A thread that died in a lane (ang_lane.c) has torn the node of its context,
- *    not that of the target.  All lanes are empty and shut afterwards.
- *  - References to payload buffers are counted anew: one per packet in a ring
- *    or FIFO, or one per output that the packet at the head still owes; one
- *    per buffer in a Reducer.  Nothing else holds one between two steps.
- *  - Numbers of lives and operations of a torn node continue, so nothing of its
- *    last life is taken for a part of the next.
+ *    operations with the torn node and report it, as a lost node; see
+ *    ang_lost.c.
+ *  - If a thread died in a lane (ang_lane.c), the node of its context is torn,
+ *    but not the target's node.  After recovery all lanes are empty and shut.
+ *  - References to payload buffers are counted again: one per packet in a ring
+ *    or FIFO, or, for a packet that is being copied, one per remaining output;
+ *    one per buffer in a Reducer.  There are no other references between two
+ *    steps.
+ *  - Management packets of all nodes are dropped: their senders repeat them.
+ *  - Numbers of lives and operations of a torn node continue, so no packet for
+ *    an earlier life or operation is taken for a later one.
  *  - Every node is put on a run queue with all its rings marked, in case the
- *    dead thread still owed a wake-up.
+ *    dead thread had still to wake it.
  *
- * A thread that is only stopped may continue at any time, in the middle of its
- * node.  Then the fabric continues in a copy: ang_recover_fence() takes all nodes
- * that no view holds, so the stopped thread can take no other node; it records
- * the state of the rings from and to the torn nodes, all at one moment;
- * ang_recover_copy() makes the copy as of that moment.  Whatever the thread
- * still writes goes to the old memory, which nothing reads any more.
+ * A thread that is only stopped may continue at any time, and change its node.
+ * Then the fabric continues in a copy: ang_recover_fence() takes all nodes that
+ * no view holds, so the stopped thread can take no other node, and waits for a
+ * consistent snapshot of the rings from and to the torn nodes;
+ * ang_recover_copy() copies the fabric as of that moment.  The stopped thread
+ * only writes to the old memory, which no other thread reads any more.
  *
- * The recovering thread may die, too.  Then another thread starts over: torn
- * nodes are marked before anything changes, nodes being changed are held, and
- * the rest can be done twice.
+ * The recovering thread may die, too.  Then another thread repeats the
+ * recovery.  This works because torn nodes are marked before any change, nodes
+ * are held while they are changed, and all other actions can be done twice.
  */
 #include "ang_int.h"
 
-/* What a context keeps over a reset: numbers that must not be used twice. */
+/* Numbers of a context that must not be used twice, so they survive a reset. */
 struct numbers {
 	u16 life;
 	u16 opgen;
@@ -96,7 +99,7 @@ static bool is_p2p(u32 nr)
 	return vc != ANGARA_VC_UP && vc != ANGARA_VC_DOWN;
 }
 
-/* The ring at the other end of link and channel @nr; NULL if there is no link. */
+/* Return: ring at the other end of link and channel @nr; NULL: no link. */
 static struct ang_ring *out_ring(struct ang_fabric *fab, struct ang_node *n,
 				 u32 nr)
 {
@@ -108,7 +111,7 @@ static struct ang_ring *out_ring(struct ang_fabric *fab, struct ang_node *n,
 			nr % ANGARA_VC_NUM);
 }
 
-/* Takes a node that no view holds. */
+/* Take a node for recovery, if no view holds the node. */
 static void node_fence(struct ang_node *n)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -125,7 +128,7 @@ static void node_fence(struct ang_node *n)
 		WRITE_ONCE(n->torn, 1);
 }
 
-/* Return: false if the note was different before. */
+/* Record @val in @to.  Return: false if @to was different before. */
 static bool note(u32 *to, u32 val)
 {
 	bool same = *to == val;
@@ -163,14 +166,15 @@ static bool node_note(struct ang_fabric *fab, struct ang_node *n)
 			same &= note(&out->fence_tail,
 				     ang_load_acquire(&out->put));
 	}
-	/* Complete this look before anything of the next one is read. */
+	/* Complete all reads of this pass before the next pass. */
 	ang_mb();
 	return same;
 }
 
 /*
- * All these values only grow: if two looks find the same, that was the state at
- * one moment between them.  The thread takes no new node, so this ends.
+ * Indices of rings only increase: if two passes read the same values, all rings
+ * had these values at one moment between the passes.  The stopped thread takes
+ * no new node, so the loop ends.
  */
 void ang_recover_fence(struct ang_fabric *fab)
 {
@@ -218,7 +222,10 @@ void ang_recover_copy(void *to, const struct ang_fabric *from)
 	}
 }
 
-/* A packet that the torn node has sent on leaves the ring that it came by. */
+/*
+ * A torn node may have forwarded a packet and not yet removed it from the input
+ * ring: remove it.
+ */
 static void pass_end(struct ang_fabric *fab, struct ang_node *n)
 {
 	const struct ang_pass *pass = &n->pass;
@@ -274,7 +281,7 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 
 	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
 	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
-	/* One more operation may have begun. */
+	/* The thread may have begun one more life and operation. */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }
@@ -288,7 +295,7 @@ static void pe_reset(struct ang_fabric *fab, struct ang_node *n)
 	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
 }
 
-/* The torn life may have begun before its number was stored. */
+/* The thread may have begun a new life before its number was stored. */
 static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
 {
 	struct ang_tree *t = &n->tree[tree];
@@ -298,7 +305,10 @@ static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
 	t->life += t->life == ~0U ? 2 : 1;
 }
 
-/* Reset all but the node's identity, its counters, and packets that pass through. */
+/*
+ * Reset a node, except for its identity, its counters, and packets that pass
+ * through it.
+ */
 static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 i;
@@ -320,7 +330,7 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->enabled = 0;
 	n->resetting = 0;
 	n->db_admin = 0;
-	/* It asks again what this one was asked. */
+	/* The keeper repeats a command that the switch has not answered. */
 	if (ang_is_switch(fab, n))
 		ang_node(fab, n->keeper)->db_admin = 1;
 	n->buf_waiting = 0;
@@ -336,11 +346,12 @@ static void node_reset(struct ang_fabric *fab, struct ang_node *n)
 	n->stage = 0;
 	n->at = 0;
 	n->moved = false;
-	n->untold = false;
+	n->unpublished = false;
 	n->turn = 0;
 	n->first = 0;
 	n->calm = 0;
 	n->refused = 0;
+	ang_mgmt_reset(fab, n);
 	ang_lost_forget(n);
 }
 
@@ -349,7 +360,10 @@ static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
 	memset((char *)n + fab->off_ref, 0, fab->bufs * sizeof(u32));
 }
 
-/* A reference for each output it still owes; one if these are not known yet. */
+/*
+ * Count a reference for each output that has not got its copy of the packet;
+ * one reference if the outputs are not computed yet.
+ */
 static void pkt_refs(struct ang_view *v, const struct ang_pkt *p,
 		     const struct ang_outs *todo)
 {
@@ -403,7 +417,7 @@ static void node_refs(struct ang_view *v, struct ang_node *n)
 				slot_refs(v, &n->tree[i].slot[k]);
 }
 
-/* If this thread ends meanwhile, the node is torn as well. */
+/* End operations with torn nodes; a thread that dies here leaves @n torn. */
 static void node_tell(struct ang_view *v, struct ang_node *n)
 {
 	ang_fetch_or(&n->sched, ANG_SCHED_OWNED);
@@ -426,7 +440,7 @@ static void each_node(struct ang_view *v, bool torn,
 	}
 }
 
-/* The switches of a node are reset with it. */
+/* Mark the switches that torn nodes keep: they are reset, too. */
 static void kept_mark(struct ang_fabric *fab)
 {
 	u32 i;
@@ -462,7 +476,7 @@ void ang_recover(struct ang_view *v)
 	struct ang_fabric *fab = v->fab;
 	u32 i;
 
-	/* This is not a step: its work is not limited. */
+	/* This is not a step of a node: the work is not limited. */
 	v->stop = ~0ULL;
 	kept_mark(fab);
 	for (i = 0; i < fab->cfg.topo.routers; i++)
@@ -477,6 +491,8 @@ void ang_recover(struct ang_view *v)
 		refs_clear(fab, ang_node(fab, i));
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		node_refs(v, ang_node(fab, i));
+	for (i = 0; i < fab->cfg.topo.routers; i++)
+		ang_mgmt_empty(fab, ang_node(fab, i));
 	ang_sched_all(v);
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		WRITE_ONCE(ang_node(fab, i)->torn, 0);

@@ -2,26 +2,28 @@
 /*
  * Reducer and credit unit (document 000, sections 3.3 and 3.4).
  *
- * A slot per (TreeId, ReduceId) holds the first packet; the others are
- * combined into its payload, which no other node uses.  Each participant and
- * child has a place in the slot and fills it once.  All participants cut trains
- * at the same ids, so the slot of its first id holds a train.  ang_order.c
- * combines where the order counts.
+ * Each (TreeId, ReduceId) has a slot.  The slot holds the first contribution;
+ * the others are combined into its payload, which no other node uses.  Each
+ * participant and child has a place in the slot and contributes once.  All
+ * participants cut a reduction into the same trains, so a train uses the slot
+ * of its first ReduceId.  If the order of combining matters, ang_order.c
+ * combines.
  *
- * A node may send 16 results up, then 8 more for every credit packet of its
+ * A node may send 16 results up, then 8 more for every credit packet from its
  * parent; the parent sends a credit packet for every 8 results that it has
- * issued itself.  So a packet that arrives always finds its slot free.
+ * issued itself.  So for each contribution that arrives, the slot is free or
+ * holds the same reduction.
  */
 #include "ang_int.h"
 
-#define MAX_AHEAD	(1U << 30)	/* results, of ang_tree.done */
+#define MAX_AHEAD	(1U << 30)	/* limit in ang_result_count() */
 
 static struct ang_slot *slot_of(struct ang_tree *t, u32 seq)
 {
 	return &t->slot[seq % ANGARA_MAX_REDUCES];
 }
 
-/* Do two packets belong to the same operation? */
+/* Do two packets describe the same operation? */
 static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
 {
 	if (a->type != b->type || a->seq != b->seq || a->npkts != b->npkts ||
@@ -31,7 +33,7 @@ static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
 	       (a->dst_node == b->dst_node && a->dst_ctx == b->dst_ctx);
 }
 
-/* The first error stays with the result. */
+/* The first error becomes the status of the result. */
 static void slot_status(struct ang_slot *s, const struct ang_pkt *p)
 {
 	if (!p->status || s->pkt.status)
@@ -51,7 +53,10 @@ static void slot_combine(struct ang_view *v, struct ang_slot *s,
 	ang_buf_put(v, p->buf, 1);
 }
 
-/* A train overlaps another: the participants have cut differently. */
+/*
+ * Does a train overlap another train? Then participants have cut their
+ * reductions differently.
+ */
 static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 {
 	u32 i;
@@ -70,7 +75,7 @@ static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
 	return false;
 }
 
-/* Begin a slot with the head of the first packet of an operation. */
+/* Begin a slot: copy the head of the first contribution. */
 static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 		       const struct ang_pkt *p)
 {
@@ -85,7 +90,7 @@ static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 		t->cnt.max_in_flight = t->in_flight;
 }
 
-/* Does a packet fit neither the operation of a slot nor the start of one? */
+/* Does a packet belong neither to the reduction of a slot nor to a new one? */
 static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 			   const struct ang_pkt *p)
 {
@@ -95,13 +100,14 @@ static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 }
 
 /**
- * ang_slot_lacks() - the next slot of a tree, if it lacks one contribution
+ * ang_slot_lacks() - find the next slot of a tree, if it lacks only one
+ * contribution
  * @t: tree
  * @p: head of that contribution
- * @bit: its place
+ * @bit: place of that contribution
  *
- * Return: NULL if the slot lacks others, too, has not begun, is of another
- * operation, or holds an error.
+ * Return: the slot; NULL if it lacks other contributions, too, has not begun,
+ * is of another operation, or holds an error.
  */
 struct ang_slot *ang_slot_lacks(struct ang_tree *t, const struct ang_pkt *p,
 				u64 bit)
@@ -113,15 +119,16 @@ struct ang_slot *ang_slot_lacks(struct ang_tree *t, const struct ang_pkt *p,
 }
 
 /**
- * ang_reduce_take() - the Reducer takes a packet of a child or of the PE
+ * ang_reduce_take() - combine a packet of a child or of the PE in the Reducer
  * @v: view
  * @n: node
  * @t: tree, which is up
- * @p: packet of it; its payload reference goes with it
- * @dir: link that it came from, ANGARA_PORT_NONE if from the PE
+ * @p: packet of that tree; the caller's payload reference passes to the Reducer
+ * @dir: link by which it arrived, ANGARA_PORT_NONE if from the PE
  *
- * If participants disagree, the tree goes down, since it is no longer known which
- * contributions belong together.  A second contribution from a place is dropped.
+ * If participants disagree, the tree goes down, since it is unknown which
+ * contributions belong together.  A second contribution from the same place is
+ * dropped.
  */
 void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		     const struct ang_pkt *p, u32 dir)
@@ -148,7 +155,10 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 	if (first)
 		slot_begin(t, s, p);
 	s->pkt.off |= p->off;
-	/* Hops of the longest path, in any order of arrival. */
+	/*
+	 * The result gets the hops of the longest path of its contributions,
+	 * so that the value does not depend on the order of arrival.
+	 */
 	if (p->hops > s->pkt.hops)
 		s->pkt.hops = p->hops;
 	slot_status(s, p);
@@ -185,6 +195,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	r.gen = ANG_TICKET_GEN(p->off);
 	r.slot = ANG_TICKET_SLOT(p->off);
 	r.off = 0;
+	r.bytes = READ_ONCE(v->fab->lost);
 	dir = ang_topo_route(&v->topo, n->id, p->dst_node);
 	if (dir == ANGARA_PORT_NONE)
 		ang_result_p2p(v, n, &r);
@@ -194,7 +205,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	return true;
 }
 
-/* Pass a finished packet up the tree, or from the root to its receivers. */
+/* Send a result up the tree, or from the root to its receivers. */
 static bool result_leaves(struct ang_view *v, struct ang_node *n,
 			  struct ang_tree *t, struct ang_pkt *p)
 {
@@ -216,11 +227,11 @@ static bool result_leaves(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_result_count() - results leave the Reducer
+ * ang_result_count() - count results that leave the Reducer
  * @v: view
  * @n: node
  * @t: tree
- * @npkts: how many
+ * @npkts: number of results
  */
 void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 		      u32 npkts)
@@ -228,7 +239,7 @@ void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t
 	bool due = ang_credit_due(t->done, npkts);
 
 	t->done += npkts;
-	/* A reduce moves done alone; the two must stay comparable. */
+	/* A REDUCE increases @done only; limit the difference to MAX_AHEAD. */
 	if (t->done - t->next_result > MAX_AHEAD)
 		t->next_result = t->done - MAX_AHEAD;
 	t->in_flight -= npkts;
@@ -252,7 +263,7 @@ void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t
  * @n: node
  * @tree: TreeId
  *
- * Return: true if one was issued.
+ * Return: true if a result was issued.
  */
 bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 {
@@ -280,7 +291,10 @@ bool ang_reduce_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 	return progress;
 }
 
-/** ang_control_packet() - fill in what all control packets of a tree have */
+/*
+ * ang_control_packet() - fill in the fields that all control packets of a tree
+ * share
+ */
 void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
 			struct ang_pkt *p)
 {
@@ -300,7 +314,7 @@ void ang_control_packet(struct ang_node *n, struct ang_tree *t, u32 type,
  * @n: node
  * @tree: TreeId
  *
- * Return: true if one was sent.
+ * Return: true if a packet was sent.
  */
 bool ang_control_issue(struct ang_view *v, struct ang_node *n, u32 tree)
 {
@@ -339,6 +353,7 @@ static void credit_tree(struct ang_view *v, struct ang_node *n,
 	u32 i;
 
 	t->pe_done = t->done;
+	t->pe_told = t->cnt.reduce_results;
 	if (timer)
 		t->cnt.credits_pe_timer++;
 	else
@@ -355,10 +370,12 @@ static void credit_tree(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_credit_pe() - tell the PE how many reductions of each tree are finished
+ * ang_credit_pe() - report to the PE how many reductions of each tree are
+ * finished
  * @v: view
  * @n: node
- * @timer: because time is up, not because of 128 results
+ * @timer: true: the credit timer has expired; false: 128 results have to be
+ *	reported
  */
 void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer)
 {
@@ -369,7 +386,8 @@ void ang_credit_pe(struct ang_view *v, struct ang_node *n, bool timer)
 	for (tree = 0; tree < v->fab->cfg.trees; tree++) {
 		struct ang_tree *t = &n->tree[tree];
 
-		if (t->state == ANGARA_TREE_STATE_UP && t->pe_done != t->done)
+		if (t->state == ANGARA_TREE_STATE_UP &&
+		    t->pe_told != t->cnt.reduce_results)
 			credit_tree(v, n, t, timer);
 	}
 }

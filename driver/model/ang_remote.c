@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Nodes that another host carries out.
+ * Nodes that another host runs.
  *
- * A remote node never runs: the host holds it.  Its neighbours here send to
- * its rings, which the host empties into the network between the processes;
- * what comes from there the host puts on the remote node's links, as if the
- * node had sent it.  All that it waits for, room and buffers, wakes it as it
- * wakes any node, and ang_wake() tells the host.
+ * No view advances a remote node: the host holds it permanently.  Neighbours of
+ * the remote node that this process runs send to its rings; the host takes
+ * packets from these rings and sends them to the other process.  The host puts
+ * packets from the other process on the remote node's links, as if the node had
+ * sent them.  Free room and buffers wake a remote node like any node, and
+ * ang_wake() notifies the host.
  *
- * Peers are not trusted.  Each field of a packet that this fabric would use
- * without a check of its own is checked here, once.
+ * Peers (other hosts) are not trusted.  Each field of a packet that this
+ * process would use without a further check is checked here, once.
  */
 #include "ang_int.h"
 
 #define VC(vc)		(1U << ANGARA_VC_##vc)
-#define TREE		(1U << 0)	/* of a tree */
-#define ROUTE		(1U << 1)	/* goes to dst_node */
-#define TYPE		(1U << 2)	/* of a reduction */
-#define DATA		(1U << 3)	/* a payload of len bytes follows if the status is 0 */
+#define TREE		(1U << 0)	/* belongs to a tree */
+#define ROUTE		(1U << 1)	/* is routed to dst_node */
+#define TYPE		(1U << 2)	/* has dtype and redop */
+#define DATA		(1U << 3)	/* has a payload if the status is 0 */
 #define MANY		(1U << 4)	/* npkts follows from len */
-#define TURN		(1U << 5)	/* flags that only some types have */
+#define TURN		(1U << 5)	/* may have ANG_PF_TURN, etc. */
 #define FETCH		(1U << 6)
 #define MORE		(1U << 7)
 #define WHOLE		(1U << 8)
 
-/* Rules for each type of packet, ANG_PKT_*. */
+/* Rules for each type of packet (ANG_PKT_*). */
 static const struct {
 	u8 vcs;
 	u16 has;
@@ -56,7 +57,7 @@ void ang_remote_set(struct ang_view *v, u32 node)
 	n->sched = ANG_SCHED_OWNED | ANG_SCHED_REMOTE;
 }
 
-/* Is there a packet in ring @nr?  Its bit is set in @set. */
+/* Is there a packet in ring @nr?  @set: bits of rings that may have packets. */
 static bool ring_holds(struct ang_view *v, struct ang_node *n, u32 set, u32 nr)
 {
 	return set >> (nr >> v->fab->ring_shift) & 1 &&
@@ -118,8 +119,9 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 }
 
 /*
- * Does a route lead from @at out in @dir?  The way to @at is not checked: the peer
- * that plays a router may as well send in the name of all nodes behind it.
+ * Does a route to the destination leave @at by @dir?  The path to @at is not
+ * checked: the peer that runs a router may send packets of all nodes behind
+ * that router.
  */
 static bool on_route(const struct ang_view *v, u32 at, u32 dir,
 		     const struct ang_pkt *p)
@@ -136,17 +138,17 @@ static const char *size_flaw(const struct ang_fabric *fab,
 	if (has & TYPE)
 		most = ang_min(most, ANG_REDUCE_TRAIN);
 	if (!p->npkts || p->npkts > most)
-		return "npkts: none, or more than a train has";
+		return "npkts: 0, or more packets than a train has";
 	if (p->len > most * ANGARA_PACKET_BYTES)
-		return "len: more than a train carries";
+		return "len: more bytes than a train carries";
 	if (p->npkts != (has & MANY || len ? ang_packets(p->len) : 1))
-		return "npkts: not what len makes";
+		return "npkts: does not match len";
 	if (len && (!(has & DATA) || len != p->len))
-		return "payload: not as long as len says";
+		return "payload: its length differs from len";
 	if (has & DATA && p->len && !len && !p->status)
 		return "payload: missing";
 	if (has & TYPE && p->len % ang_type_size(p->dtype))
-		return "len: not a multiple of the element";
+		return "len: not a multiple of the element size";
 	return NULL;
 }
 
@@ -164,23 +166,23 @@ static const char *tree_flaw(const struct ang_fabric *fab,
 	if (p->tree >= fab->cfg.trees)
 		return "tree: out of range";
 	if (p->type == ANG_PKT_ABORT && !p->status)
-		return "status: a tree went down without a cause";
+		return "status: ABORT without an error";
 	if (p->type == ANG_PKT_CREDIT &&
 	    (!p->seq || p->seq > ANGARA_MAX_REDUCES / ANG_CREDIT_DOWN))
-		return "seq: more credits than there can be";
+		return "seq: number of credits out of range";
 	if ((p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT) && !p->seq)
-		return "seq: no life of a tree";
+		return "seq: 0 is not a life of a row";
 	if (p->type == ANG_PKT_OPEN && p->off >= fab->cfg.topo.routers)
-		return "off: no such root";
+		return "off: the root is not a router of the fabric";
 	if (p->type == ANG_PKT_REDUCE && p->off &&
 	    (!ANG_TICKET_LIFE(p->off) || ANG_TICKET_SLOT(p->off) >= fab->cfg.ops))
-		return "off: no operation that waits for a result";
+		return "off: not the ticket of an operation that waits for the result";
 	return NULL;
 }
 
 /*
- * Fields that a process fills and that the model does not use in a packet are not
- * checked here: a process must not be able to break a link with them.
+ * Check fields.  Fields that a process fills, and that the model does not use,
+ * are not checked: otherwise a process could make peers close the connection.
  */
 static const char *fields_flaw(const struct ang_fabric *fab,
 			       const struct ang_pkt *p, u32 has)
@@ -189,9 +191,9 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 		return "flags: unknown";
 	if (p->status >= ANGARA_ST_NUM)
 		return "status: unknown";
-	/* Except for a message that its sender aborts. */
+	/* Only a message that its sender aborts is a request with a status. */
 	if (p->status && kinds[p->type].vcs == VC(REQ) && !(has & TURN))
-		return "status: a request has none";
+		return "status: not 0 in a request";
 	/* A switch originates credits and control packets of a tree, but no data. */
 	if (p->src_node >= (has & (ROUTE | MANY) ? fab->cfg.topo.nodes :
 						   fab->cfg.topo.routers))
@@ -201,7 +203,7 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 	if (p->flags & ANG_PF_NOTIFY && p->counter >= ANGARA_CTR_USER_NUM)
 		return "counter: out of range";
 	if (p->type == ANG_PKT_ATOMIC && p->bytes > ANGARA_MAX_ATOMIC)
-		return "bytes: more than an atomic operation has";
+		return "bytes: more than an atomic operation may have";
 	if (has & TYPE && !ang_reduction_valid(p->dtype, p->redop))
 		return "dtype, redop: unknown";
 	return has & TREE ? tree_flaw(fab, p) : NULL;
@@ -217,10 +219,10 @@ const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
 
 	if (node >= v->topo.routers ||
 	    ang_node(fab, node)->remote == ANG_REMOTE_NO)
-		return "node: not one of those that are played there";
+		return "node: not a remote node of this peer";
 	to = ang_topo_neighbor(&v->topo, node, dir);
 	if (to == ANG_NONE || ang_node(fab, to)->remote != ANG_REMOTE_NO)
-		return "dir: no link to a node that is played here";
+		return "dir: no link to a local node";
 	if (vc >= ANGARA_VC_NUM || p->type >= ANG_PKT_NUM ||
 	    !(kinds[p->type].vcs & 1U << vc))
 		return "type: unknown, or not on this channel";
@@ -229,6 +231,6 @@ const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
 	if (!flaw)
 		flaw = size_flaw(fab, p, has, len);
 	if (!flaw && has & ROUTE && !on_route(v, node, dir, p))
-		flaw = "dst_node: no way there over this link";
+		flaw = "dst_node: no route to it leads over this link";
 	return flaw;
 }

@@ -2,34 +2,36 @@
 /*
  * Links with faults: packets are lost, corrupted, delayed and retransmitted.
  *
- * The rules are those of ang_fault.h.  The holder of the node that sends plays
- * both ends of the link and the wire between, so no state is shared.  A link
- * takes a packet if the ring behind it has room; there the packet waits, from
- * ang_ring.tail to put, until the far end has taken all packets of its train.
- * So the packets that a link keeps are bounded by the rings and by
- * ANG_RETRY_TRAINS, and there is always room for an arriving packet.
+ * ang_fault.h defines the rules.  The view that holds the sending node emulates
+ * both ends of the link and the wire, so no state is shared.  A link takes a
+ * packet if the ring at the other end has room; the packet waits in that ring,
+ * between ang_ring.tail and ang_ring.put, until the far end has taken all
+ * packets of its train.  So the size of the rings and ANG_RETRY_TRAINS bound
+ * the packets that a link keeps, and there is always room for a packet that
+ * arrives.
  *
- * A round: all packets of the window reach the far end at ang_retry.due; it
- * takes those that are in order and have a correct checksum, and acknowledges
- * once.  The acknowledgement is subject to the same faults.  If it reports a
- * gap, or there is more to send, the next round follows after the round trip;
- * if no acknowledgement arrives, after ANG_RETRY_TIMEOUT more.
+ * A link works in rounds.  All packets of the window reach the far end at
+ * ang_retry.due; the far end takes the packets that are in order and have a
+ * correct checksum, and sends one acknowledgement, which is subject to the same
+ * faults.  If the acknowledgement reports a gap, or there is more to send, the
+ * next round follows after the round-trip time.  If no acknowledgement arrives,
+ * the next round follows ANG_RETRY_TIMEOUT cycles later than that.
  *
  * Time is the clock of the node.  When no other work is left, the clock jumps
- * to the next due time, as for credits; see ang_sched.c.
+ * to the next time at which a link is due, as for credits; see ang_sched.c.
  */
 #include "ang_int.h"
 
-#define WORK_FRAME	8U	/* work for the fate of one packet */
+#define WORK_FRAME	8U	/* work units per packet */
 #define FRAME_HEAD	((u32)offsetof(struct ang_frame, data))
 
 /**
  * struct ang_frame - a packet on the wire
  * @head: head of its train
  * @seq: sequence number
- * @index: place in the train
- * @data: its part of the payload, followed by the checksum of everything before
- *	it
+ * @index: number of the packet in its train
+ * @data: the packet's part of the payload, then the checksum of all bytes
+ *	before
  */
 struct ang_frame {
 	struct ang_pkt head;
@@ -43,7 +45,7 @@ static u32 place(u8 at)
 	return at % ANG_RETRY_TRAINS;
 }
 
-/* The packet that the far end takes next; no part of it has been consumed. */
+/* Return: the train whose packets the far end takes next. */
 static struct ang_pkt *open_slot(struct ang_view *v, struct ang_port *port,
 				 struct ang_ring **r)
 {
@@ -53,7 +55,7 @@ static struct ang_pkt *open_slot(struct ang_view *v, struct ang_port *port,
 	return &(*r)->pkt[(*r)->tail & (v->fab->cfg.depth - 1U)];
 }
 
-/* Build the frame as it is sent.  Return: bytes of payload in it. */
+/* Build the frame of a packet.  Return: bytes of payload in the frame. */
 static u32 frame_fill(struct ang_view *v, struct ang_frame *f,
 		      const struct ang_pkt *p, const struct ang_retry *r)
 {
@@ -73,7 +75,7 @@ static u32 frame_fill(struct ang_view *v, struct ang_frame *f,
 	return len;
 }
 
-/* Flip up to 32 consecutive bits, those of the checksum included. */
+/* Flip up to 32 consecutive bits of a frame, possibly of the checksum. */
 static void frame_spoil(struct ang_frame *f, u32 len, u64 draw)
 {
 	u8 *at = (u8 *)f + (draw >> 32) % (len - 3);
@@ -83,7 +85,7 @@ static void frame_spoil(struct ang_frame *f, u32 len, u64 draw)
 		at[i] ^= (u8)(bits >> 8 * i);
 }
 
-/* Does the checksum match at the far end? */
+/* Does the checksum of a frame match? */
 static bool frame_right(const struct ang_frame *f, u32 bytes)
 {
 	u32 sum;
@@ -93,10 +95,10 @@ static bool frame_right(const struct ang_frame *f, u32 bytes)
 }
 
 /*
- * The packet that the far end expects arrives with wrong bits.  Only the
- * checksum decides: a packet with a correct one is taken with the payload as it
- * arrived.  A CRC-32 detects any burst of 32 bits, so that never happens.
- * Return: false if it is dropped.
+ * Corrupt the packet that the far end expects, and check it there.  If the
+ * checksum matched, the far end would take the corrupted payload.  That never
+ * happens, since a CRC-32 detects any burst of up to 32 wrong bits.
+ * Return: false if the packet is dropped.
  */
 static bool spoilt_passes(struct ang_view *v, struct ang_port *port)
 {
@@ -117,7 +119,9 @@ static bool spoilt_passes(struct ang_view *v, struct ang_port *port)
 	return true;
 }
 
-/* The far end takes the expected packet; the last one completes its train. */
+/*
+ * The far end takes the expected packet; the last packet completes its train.
+ */
 static void packet_take(struct ang_view *v, struct ang_port *port)
 {
 	struct ang_retry *r = &port->retry;
@@ -133,7 +137,10 @@ static void packet_take(struct ang_view *v, struct ang_port *port)
 	r->open++;
 }
 
-/* Return: ANG_FATE_* of one packet or acknowledgement, counted. */
+/*
+ * Draw what happens to a packet or acknowledgement, and count faults. Return:
+ * ANG_FATE_*.
+ */
 static u32 fate(struct ang_retry *r)
 {
 	u32 what = ang_fault_fate(&r->fault, &r->rng);
@@ -144,7 +151,7 @@ static u32 fate(struct ang_retry *r)
 
 /*
  * Deliver @many packets of the window; the link may lose some.
- * Return: false if the far end sends no acknowledgement, or it does not arrive.
+ * Return: false if no acknowledgement is sent, or it does not arrive.
  */
 static bool window_arrive(struct ang_view *v, struct ang_port *port, u32 many,
 			  bool *missed)
@@ -167,7 +174,10 @@ static bool window_arrive(struct ang_view *v, struct ang_port *port, u32 many,
 		heard = true;
 		if (next)
 			packet_take(v, port);
-		/* Numbers before @want were taken before. */
+		/*
+		 * Packets after @want show a gap; packets before it are
+		 * duplicates.
+		 */
 		else if (ang_retry_acked(r->want, ANG_RETRY_WINDOW, seq))
 			*missed = true;
 	}
@@ -212,7 +222,10 @@ static bool link_round(struct ang_view *v, struct ang_node *n,
 	acked_free(r, acked);
 	r->due = n->clock + 2ULL * r->fault.delay;
 	r->tries = acked ? 0 : r->tries + 1;
-	/* The whole window is acknowledged, or the far end reported a gap. */
+	/*
+	 * Send on at once if all is acknowledged, or the far end reported a
+	 * gap.
+	 */
 	if (acked == many || (heard && missed))
 		return r->tries < ANG_RETRY_TRIES;
 	r->due += ANG_RETRY_TIMEOUT;
@@ -220,7 +233,7 @@ static bool link_round(struct ang_view *v, struct ang_node *n,
 	return r->tries < ANG_RETRY_TRIES;
 }
 
-/** ang_retry_clear() - empty a link, and restart its numbers */
+/** ang_retry_clear() - empty a link, and restart its sequence numbers */
 void ang_retry_clear(struct ang_retry *r)
 {
 	r->due = 0;
@@ -236,7 +249,7 @@ void ang_retry_clear(struct ang_retry *r)
 	r->end = 0;
 }
 
-/* The link holds no packet any more. */
+/* Record that a link has no packets in flight any more. */
 static void port_idle(struct ang_view *v, struct ang_node *n, u32 dir)
 {
 	struct ang_port *port = ang_port(v->fab, n, dir);
@@ -275,8 +288,8 @@ void ang_retry_flush(struct ang_view *v, struct ang_node *n, u32 dir)
 }
 
 /*
- * Give a link its turn if it is due.
- * Return: true if it was emptied or made progress.
+ * Run a round of a link if it is due.
+ * Return: true if the link was emptied or made progress.
  */
 static bool port_turn(struct ang_view *v, struct ang_node *n, u32 dir)
 {
@@ -294,7 +307,10 @@ static bool port_turn(struct ang_view *v, struct ang_node *n, u32 dir)
 	return true;
 }
 
-/* When the first link that holds packets is due; not 0, which means none. */
+/*
+ * Return: clock at which the first link with packets in flight is due; 0 if no
+ * link has packets in flight.
+ */
 static u64 first_due(struct ang_view *v, struct ang_node *n)
 {
 	u64 set = n->retry_ports;
@@ -312,9 +328,10 @@ static u64 first_due(struct ang_view *v, struct ang_node *n)
 /**
  * ang_retry_step() - advance links with faults
  * @v: view
- * @n: node some of whose links keep packets; at: port to continue with
+ * @n: node with packets in flight on its links; ang_node.at is the port to
+ *	continue with
  *
- * Each link that is due has a turn.
+ * Runs a round of each link that is due.
  *
  * Return: true if work was done or is left.
  */
@@ -342,7 +359,7 @@ bool ang_retry_step(struct ang_view *v, struct ang_node *n)
 /**
  * ang_retry_put() - note that a link with faults has taken a train
  * @n: node
- * @port: port that it leaves by, for which ang_retry_room() is true
+ * @port: port by which the train leaves; ang_retry_room() is true
  * @npkts: packets of the train, which is the last in its ring
  * @dir: number of the port
  * @vc: virtual channel

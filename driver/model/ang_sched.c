@@ -2,26 +2,27 @@
 /*
  * Which view advances which node.
  *
- * A node's sched word says whether it has work and whether a view holds it.
- * A thread that finds neither puts the node on the run queue of its own view, so
- * a node is on one queue at most.  A thread that makes work for a node that is
- * held leaves that work to the holder.  There are no locks.
+ * ang_node.sched says whether a node has work and whether a view holds the
+ * node.  If a thread creates work for a node that has no work and is not held,
+ * the thread puts the node on the run queue of its own view, so a node is on
+ * one queue at most.  If a thread creates work for a held node, the holder does
+ * that work.  There are no locks.
  *
  * Memory order: ang_wake() is a full barrier after the caller's writes; taking
- * a node is one before its reads.  So either the holder sees the work, or the
- * caller sees that there is no holder.
+ * a node is a full barrier before its reads.  So either the holder sees the
+ * work, or the caller sees that there is no holder.
  *
- * Threads with small operations may be in a node that no view holds; see
+ * Threads with small operations may access a node that no view holds; see
  * ang_lane.c.
  *
- * A timer expires at its cycle of the node's clock, or earlier: functional hosts
- * have no time of their own, so a node's clock jumps to its deadline when nothing
- * else is left to do, and from time to time before.  So a wait for credits never
- * lasts until other nodes become idle.
+ * A timer expires when the node's clock has reached the deadline, or earlier:
+ * the model emulates no real time, so a node's clock jumps to the deadline when
+ * the view has no other work, and sometimes before that.  So a node that waits
+ * for credits does not have to wait until other nodes become idle.
  */
 #include "ang_int.h"
 
-#define TIMER_STEPS	256	/* of a view that is never idle, per timer */
+#define TIMER_STEPS	256	/* steps of a busy view per timer */
 
 static void list_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
 {
@@ -110,9 +111,9 @@ void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 }
 
 /**
- * ang_wake() - tell a node, held or not, that it has work
+ * ang_wake() - notify a node, held or not, that it has work
  * @v: view
- * @n: node; the host is told if it holds it for ever
+ * @n: node; if the host holds it permanently, the host is notified
  * @why: ring bits or other ANG_SCHED_* bits to set
  */
 void ang_wake(struct ang_view *v, struct ang_node *n, u64 why)
@@ -133,7 +134,8 @@ static void timer_list(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_timer_start() - call ang_credit_pe() at a time
+ * ang_timer_start() - start the timer that calls ang_credit_pe() at a given
+ * cycle
  * @v: view
  * @n: node
  * @deadline: cycle
@@ -145,7 +147,8 @@ void ang_timer_start(struct ang_view *v, struct ang_node *n, u64 deadline)
 }
 
 /**
- * ang_retry_timer() - call the node when a link goes on, at ang_node.retry_due
+ * ang_retry_timer() - start the timer that wakes a node at ang_node.retry_due,
+ * when a link is due
  * @v: view
  * @n: node
  */
@@ -155,11 +158,12 @@ void ang_retry_timer(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_timer_expire() - time is up, or nothing else is left to wait for
+ * ang_timer_expire() - let a node's credit timer expire, at its deadline or
+ * because no other work is left
  * @v: view
  * @n: node
  *
- * Return: false if a timer served its purpose otherwise, or none was started.
+ * Return: false if no timer was started, or the credits were reported already.
  */
 bool ang_timer_expire(struct ang_view *v, struct ang_node *n)
 {
@@ -171,7 +175,9 @@ bool ang_timer_expire(struct ang_view *v, struct ang_node *n)
 	return true;
 }
 
-/* The timer of a link is served before that of the credits. */
+/*
+ * Handle an expired timer; a timer of links is handled before that of credits.
+ */
 static void timer_fired(struct ang_view *v, struct ang_node *n)
 {
 	if (!n->retry_due) {
@@ -185,19 +191,25 @@ static void timer_fired(struct ang_view *v, struct ang_node *n)
 		timer_list(v, n);
 }
 
-/* Run out the first timer; its node may be held by another view. */
+/* Let the first timer of a view expire; another view may hold its node. */
 static void timer_fire(struct ang_view *v)
 {
 	u32 id = v->timers.head;
 	struct ang_node *n = ang_node(v->fab, id);
 
-	/* Leave the list before the bit is cleared: then the owner may start it again. */
+	/*
+	 * Unlink the timer first: once the bit is cleared, it may be started
+	 * again.
+	 */
 	v->timers.head = n->timer_next;
 	ang_fetch_and(&n->sched, ~ANG_SCHED_TIMER);
 	ang_wake(v, n, ANG_SCHED_FIRE);
 }
 
-/* Return: false if a repair has moved the node to a copy, without this view. */
+/*
+ * Take a node.  Return: false if recovery has moved the fabric to a copy, which
+ * this view does not use.
+ */
 static bool node_take(struct ang_node *n, u64 *why)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -216,7 +228,7 @@ static bool node_take(struct ang_node *n, u64 *why)
 	return false;
 }
 
-/* Let go of a node that node_take() has taken, as if it had not. */
+/* Undo node_take(). */
 static void node_return(struct ang_node *n, u64 why)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -227,13 +239,19 @@ static void node_return(struct ang_node *n, u64 why)
 		old = seen;
 }
 
-/* Are all threads out of the lanes of a node that was just taken? */
+/*
+ * Close the lanes of a node that was just taken. Return: true if no thread is
+ * in a lane.
+ */
 static bool node_alone(struct ang_view *v, struct ang_node *n)
 {
 	return READ_ONCE(n->lanes) == ANG_LANES_SHUT || ang_lanes_close(v, n);
 }
 
-/* Return: true if the node has more work and is ours to queue again. */
+/*
+ * Release a node. Return: true if it has more work, so this view has to queue
+ * it again.
+ */
 static bool node_release(struct ang_node *n, bool more)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -253,8 +271,8 @@ static bool node_release(struct ang_node *n, bool more)
 }
 
 /**
- * ang_node_seize() - take a node outside of ang_run(), if it has nothing to do
- * @v: view; ang_node_leave() lets go of it
+ * ang_node_seize() - take a node outside of ang_run(), if it is idle
+ * @v: view; ang_node_leave() releases the node
  * @n: node
  */
 bool ang_node_seize(struct ang_view *v, struct ang_node *n)
@@ -265,10 +283,10 @@ bool ang_node_seize(struct ang_view *v, struct ang_node *n)
 	    ang_cmpxchg(&n->sched, old, old | ANG_SCHED_OWNED) != old)
 		return false;
 	ang_work(v, ANG_WORK_STEP);
-	n->spell = n->calm;
-	n->calm = 0;
-	if (node_alone(v, n))
+	if (node_alone(v, n)) {
+		ang_lanes_visit(v, n);
 		return true;
+	}
 	if (node_release(n, false))
 		list_push(v->fab, &v->runq, n->id);
 	return false;
@@ -283,13 +301,13 @@ void ang_node_drop(struct ang_view *v, struct ang_node *n)
 }
 
 /**
- * ang_node_leave() - let go of a node that was taken outside of ang_run()
- * @v: view, whose run queue it gets on if there is something to do
+ * ang_node_leave() - release a node that was taken outside of ang_run()
+ * @v: view; if the node has work, it is put on the view's run queue
  * @n: node
  */
 void ang_node_leave(struct ang_view *v, struct ang_node *n)
 {
-	/* A fault of a link may have been set meanwhile. */
+	/* Links with packets in flight need a step, which starts a timer. */
 	bool more = ang_node_tell(v, n) || n->retry_ports;
 
 	if (!more)
@@ -298,49 +316,58 @@ void ang_node_leave(struct ang_view *v, struct ang_node *n)
 		list_push(v->fab, &v->runq, n->id);
 }
 
-/* A busy node's timer runs out, if its clock says so. */
+/* Let the timer of a busy node expire if its clock has reached the deadline. */
 static void timer_look(struct ang_view *v, struct ang_node *n)
 {
 	if (n->clock >= n->timer + ANG_CREDIT_BUSY)
 		ang_timer_expire(v, n);
 }
 
-/* Give a context its turn, and note how many small operations these were. */
-static void bell_turn(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+/*
+ * Undo ang_lanes_visit() if a held node has injected only requests of small
+ * operations.
+ * @small and @packets: values of ang_view.small and of the node's
+ * injected_packets when the view took the node.
+ */
+static void calm_note(struct ang_view *v, struct ang_node *n, u32 small, u64 packets)
 {
-	u32 small = v->small;
-	u64 wqes = c->cnt.wqes;
-
-	ang_turn_one(v, n, c);
 	small = v->small - small;
-	if (small && c->cnt.wqes - wqes == small)
-		n->calm = n->spell + small;
+	if (small && n->cnt.injected_packets - packets == small)
+		ang_lanes_calm(v, n, small);
 }
 
 /*
- * The context of a doorbell has its turn at once, in a lane, or if its node has
- * nothing else to do.  Return: false if the node is busy; then the doorbell is
- * still to be rung.
+ * Execute the entries that a doorbell announces at once: in a lane, or by
+ * taking the node if it is idle.  Return: false if the node is busy; then the
+ * caller has to ring the doorbell.
  */
 static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 {
+	u32 small = v->small;
 	struct ang_ctx *c;
+	u64 packets;
 
 	if (v->packets || v->ops->trace || !v->fab->express ||
 	    !ang_links_perfect(v->fab) || ctx >= v->fab->cfg.ctxs)
 		return false;
-	if (ang_lane_bell(v, n, ctx, pi))
+	if (ang_load_acquire(&n->lanes) == ANG_LANES_OPEN &&
+	    ang_lane_bell(v, n, ctx, pi))
 		return true;
 	if (!ang_node_seize(v, n))
 		return false;
 	v->stop = v->work + v->turn;
+	packets = n->cnt.injected_packets;
 	timer_look(v, n);
-	/* As in ang_reg_write(), so that a later holder of the node finds it, too. */
+	/*
+	 * Store the index as ang_reg_write() does, so that later holders of the
+	 * node find it.
+	 */
 	ang_store_release(&ang_ctx(v->fab, n, ctx)->db_sq, pi);
 	ang_doorbell(v, n, ctx);
 	c = ang_ctx_get(v, n, ctx);
 	if (c)
-		bell_turn(v, n, c);
+		ang_turn_one(v, n, c);
+	calm_note(v, n, small, packets);
 	ang_hop_turn(v, n);
 	return true;
 }
@@ -355,21 +382,30 @@ void ang_reg_ring(struct ang_view *v, u32 node, u32 off, u32 val)
 
 static bool node_run(struct ang_view *v, struct ang_node *n)
 {
-	u64 why;
+	u32 small = v->small;
+	bool more;
+	u64 why, packets;
 
 	if (!node_take(n, &why))
 		return false;
 	ang_work(v, ANG_WORK_STEP);
 	if (!node_alone(v, n)) {
 		node_return(n, why);
-		/* The thread in the lane may need this processor: no second try soon. */
+		/*
+		 * The thread in the lane may need this processor: use up the
+		 * work of this turn, so that this view does not retry soon.
+		 */
 		ang_work(v, v->turn);
 		return true;
 	}
-	n->calm = 0;
+	ang_lanes_visit(v, n);
+	packets = n->cnt.injected_packets;
 	v->stop = v->work + v->turn;
 	n->rx |= (u32)(why & ANG_SCHED_RX);
-	/* Contexts that had their turn in this round may have waited for this. */
+	/*
+	 * Contexts that were served before in this round may have waited for
+	 * what woke the node: another round is needed.
+	 */
 	if (n->stage && why & ANG_SCHED_WOKEN)
 		n->moved = true;
 	if (why & ANG_SCHED_FIRE)
@@ -378,7 +414,11 @@ static bool node_run(struct ang_view *v, struct ang_node *n)
 		timer_look(v, n);
 	if (why & ANG_SCHED_LOOK && v->ops->look)
 		v->ops->look(v, n->id);
-	return node_release(n, ang_node_step(v, n));
+	more = ang_node_step(v, n);
+	calm_note(v, n, small, packets);
+	if (!more)
+		ang_lanes_offer(v, n);
+	return node_release(n, more);
 }
 
 void ang_look(struct ang_view *v, u32 node)
@@ -415,8 +455,8 @@ bool ang_view_busy(const struct ang_view *v)
 }
 
 /**
- * ang_sched_all() - queue every node, with all its rings and its timer
- * @v: view; no other has a node on its queue, and no node is held
+ * ang_sched_all() - queue every node, with all its rings marked, and its timer
+ * @v: view; no other view has a node on its queue, and no node is held
  */
 void ang_sched_all(struct ang_view *v)
 {

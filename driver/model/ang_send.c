@@ -2,18 +2,20 @@
 /*
  * Messages, at the sender.
  *
- * Of what a context sends to another one message is under way at a time, and
- * the others stand in line behind it (ang_op.next): so none overtakes one that
- * was refused.  Lines to different receivers do not wait for each other.
+ * Between two contexts, one message is in flight at a time, and later messages
+ * wait in a queue behind it (ang_op.next), so no message overtakes a message
+ * that was refused. Queues for different receivers are independent.
  *
- * The first train of a message asks for room.  Refused, the message waits here
- * until the receiver's READY, and asks again.  If it takes several trains, the
- * others go when the answer to the first tells the place.
+ * The first train of a message requests room. If it is refused, the message
+ * waits here for the receiver's READY, then its first train is sent again. The
+ * answer to the first train contains the place of the record; then the later
+ * trains are sent.
  *
- * A receiver that has reserved room, or given a node the turn, relies on an
- * end.  When a context ends in between, its operation stays behind as a ghost:
- * it has nothing to do with the context any more than the slot that it takes,
- * says that nothing will come, and is gone with the answer.
+ * A receiver that has reserved room, or given a node the turn, waits for the
+ * rest of the message or for its abort. If the sending context is destroyed
+ * meanwhile, its operation remains in state ANG_OP_GHOST: the operation keeps
+ * only its slot, sends an abort of the message to the receiver, and is freed
+ * when the answer arrives.
  */
 #include "ang_int.h"
 
@@ -30,7 +32,7 @@ static void go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	ang_set_bit(n->tx, c->id);
 }
 
-/** ang_send_start() - append a message to the line of its receiver */
+/** ang_send_start() - append a message to the queue of its receiver */
 void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
 {
@@ -54,7 +56,10 @@ void ang_send_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->p2p_tx |= 1ULL << slot;
 }
 
-/** ang_send_end() - remove a message from its line; if it was the first, start the next */
+/*
+ * ang_send_end() - remove a message from its queue; if it was the first, start
+ * the next message
+ */
 void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct ang_op *op)
 {
@@ -75,7 +80,9 @@ void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		go(v, n, c, ang_op(n, c, op->next - 1U));
 }
 
-/* Return: false if there is no payload buffer now. */
+/*
+ * Fill in a train of a message.  Return: false: no payload buffer is free now.
+ */
 static bool train_fill(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, struct ang_op *op, struct ang_pkt *p)
 {
@@ -108,7 +115,7 @@ static bool train_fill(struct ang_view *v, struct ang_node *n,
 	return true;
 }
 
-/* Return: false if it has to wait. */
+/* Build the next train of a message.  Return: false if it has to wait. */
 static bool train_make(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, struct ang_op *op, struct ang_pkt *p)
 {
@@ -139,9 +146,9 @@ static bool train_make(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @c: context
- * @op: message with something to send
+ * @op: message with data to send
  *
- * Return: true if it was sent.
+ * Return: true if a train was sent.
  */
 bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op)
@@ -159,7 +166,7 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (first || op->sent_all)
 		c->p2p_tx &= ~op_bit(v, n, c, op);
 	if (p.status && first && !op->turn) {
-		/* The receiver has got nothing of it. */
+		/* The receiver has received no part of the message. */
 		ang_op_done(v, n, c, op);
 		return true;
 	}
@@ -188,10 +195,10 @@ static void refused(struct ang_node *n, struct ang_op *op,
 }
 
 /**
- * ang_send_answer() - a train of a message was answered
+ * ang_send_answer() - handle the answer to a train of a message
  * @v: view
  * @n: node
- * @c: context, or what is left of it
+ * @c: context; it may have been destroyed
  * @op: message
  * @p: answer
  */
@@ -224,15 +231,16 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /**
- * ang_send_ready() - a receiver has room for a message from this node
+ * ang_send_ready() - handle a READY: a receiver has room for a message of this
+ * node
  * @v: view
  * @n: node
- * @p: its READY
- * @reply: gets len and flags
+ * @p: the READY
+ * @reply: answer; gets @len and @flags
  *
- * Of those that wait for it the one that has done so for the longest goes.  One
- * that has asked may have been refused, if its answer comes later than this:
- * so the receiver will have to try again.
+ * Sends the message that has waited longest for this receiver. A message whose
+ * answer is still in flight may have been refused, too: the answer to the READY
+ * counts it as waiting, so that the receiver sends another READY.
  */
 void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, struct ang_pkt *reply)
@@ -275,7 +283,7 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_send_haunts() - does an operation of a context that ends become a ghost?
+ * ang_send_ghost() - keep an operation as a ghost when its context is destroyed
  * @v: view
  * @n: node
  * @c: context
@@ -283,8 +291,8 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
  *
  * Return: true if the receiver waits for the end of the message.
  */
-bool ang_send_haunts(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		     struct ang_op *op)
+bool ang_send_ghost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    struct ang_op *op)
 {
 	if (op->opcode != ANGARA_OP_SEND || op->sent_all)
 		return false;

@@ -2,15 +2,17 @@
 /*
  * Switches: routers without a processing element.
  *
- * A switch has rows of trees and counters, and no queues.  It is programmed and
- * read by commands of one node, its keeper (ang_topo_keeper()), whose driver names
- * it.  The keeper puts such a command into the switch's box, the view that holds
- * the switch carries it out, and the keeper then continues with its admin queue.
- * A switch does not access host memory, so the keeper writes counters there.  A
- * reset of the keeper clears the rows of its switches, too.
+ * A switch has rows of trees and counters, but no queues.  One node, the keeper
+ * of the switch (ang_topo_keeper()), programs and reads it.  If the keeper's
+ * driver sends a command for the switch, the keeper puts the command into the
+ * switch's box, the view that holds the switch executes the command, and then
+ * the keeper continues with its admin queue.  A switch does not access host
+ * memory, so the keeper writes the switch's counters there.  A reset of the
+ * keeper clears the rows of its switches, too.
  *
- * Memory order: either side writes the box, then releases its state; the other
- * one acquires the state, then reads.  The state says whose turn it is.
+ * Memory order: one side writes the box, then releases its state; the other
+ * side acquires the state, then reads.  The state determines which side owns
+ * the box.
  */
 #include "ang_int.h"
 
@@ -23,12 +25,12 @@ static void box_pass(struct ang_view *v, struct ang_node *s, u32 state,
 }
 
 /**
- * ang_switch_of() - a switch that a node keeps
+ * ang_switch_of() - find a switch that a node keeps
  * @v: view
  * @n: node
  * @router: any number
  *
- * Return: the switch; NULL if @n keeps none of this number.
+ * Return: the switch; NULL if @n keeps no switch of this number.
  */
 struct ang_node *ang_switch_of(struct ang_view *v, const struct ang_node *n,
 			       u32 router)
@@ -42,14 +44,15 @@ struct ang_node *ang_switch_of(struct ang_view *v, const struct ang_node *n,
 }
 
 /**
- * ang_switch_call() - have a switch carry out a command
+ * ang_switch_call() - make a switch execute a command
  * @v: view
  * @n: keeper, held
- * @s: its switch
- * @cmd: command; the same at each call until it is answered
- * @cpl: out: what it answers
+ * @s: switch that @n keeps
+ * @cmd: command; pass the same command until it is answered
+ * @cpl: out: answer of the switch
  *
- * Return: false if it has not answered yet: the keeper is woken when it has.
+ * Return: true; false if the switch has not answered yet: the keeper is woken
+ * when it answers.
  */
 bool ang_switch_call(struct ang_view *v, struct ang_node *n, struct ang_node *s,
 		     const struct angara_adm_cmd *cmd,
@@ -72,14 +75,14 @@ bool ang_switch_call(struct ang_view *v, struct ang_node *n, struct ang_node *s,
 	return false;
 }
 
-/* One switch.  Return: true if it has forgotten its rows. */
+/* Reset one switch.  Return: true if its rows are cleared. */
 static bool switch_reset(struct ang_view *v, struct ang_node *s)
 {
 	u32 state = ang_load_acquire(&s->box.state);
 
 	if (s->box.reset)
 		return state == ANG_BOX_DONE;
-	/* A command in progress is finished first; its answer is dropped. */
+	/* First the switch finishes a command in progress; drop the answer. */
 	if (state == ANG_BOX_ASKED)
 		return false;
 	s->box.reset = 1;
@@ -88,11 +91,11 @@ static bool switch_reset(struct ang_view *v, struct ang_node *s)
 }
 
 /**
- * ang_switches_reset() - have the switches of a node forget their rows
+ * ang_switches_reset() - clear the rows of a node's switches
  * @v: view
  * @n: node
  *
- * Return: false if some have not yet; to be called again.
+ * Return: true; false if rows are not cleared yet; then the caller calls again.
  */
 bool ang_switches_reset(struct ang_view *v, struct ang_node *n)
 {
@@ -116,7 +119,7 @@ bool ang_switches_reset(struct ang_view *v, struct ang_node *n)
 	return all;
 }
 
-/* Return: false if the step has done enough, and there are rows left. */
+/* Clear rows.  Return: false if the step's work is used up and rows remain. */
 static bool rows_clear(struct ang_view *v, struct ang_node *s)
 {
 	u32 i;
@@ -130,11 +133,12 @@ static bool rows_clear(struct ang_view *v, struct ang_node *s)
 }
 
 /**
- * ang_switch_serve() - carry out the command of the keeper
+ * ang_switch_serve() - execute the command of the keeper
  * @v: view
  * @s: switch that is held
  *
- * Return: false if it has to wait, for the next step or room on a link.
+ * Return: false if the command has to wait, for the next step or for room on a
+ * link.
  */
 bool ang_switch_serve(struct ang_view *v, struct ang_node *s)
 {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Topologies: descriptions, tables, and what is common to all kinds.
- */
+/* Topologies: descriptions, tables, and functions that all kinds share. */
 #include "ang_topo_int.h"
 
-/* How a description begins, and what its kind knows. */
+/* Name of each kind in descriptions, and its operations. */
 static const struct {
 	const char *name;
 	const struct ang_topo_ops *ops;
@@ -23,9 +21,12 @@ static const struct ang_topo_ops *topo_ops(const struct ang_topo *topo)
 	return kinds[topo->kind].ops;
 }
 
-#define TOPO_DIGITS	10	/* characters of a number, with leading zeros */
+#define TOPO_DIGITS	10	/* most characters of a number */
 
-/* Reads 1..@max.  Return: what follows it, NULL if there is no such number. */
+/*
+ * Reads a number from 1 to @max. Return: the text after the number, NULL if the
+ * text does not begin with such a number.
+ */
 const char *ang_topo_number(const char *text, u32 max, u32 *value)
 {
 	const char *start = text;
@@ -42,7 +43,10 @@ const char *ang_topo_number(const char *text, u32 max, u32 *value)
 	return val ? text : NULL;
 }
 
-/* Reads sizes joined by "x".  Return: what follows them; *@n: how many. */
+/*
+ * Reads sizes joined by "x". @n: out: number of sizes. Return: the text after
+ * them.
+ */
 static const char *topo_read_sizes(const char *text, u16 *dims, u32 max, u32 *n)
 {
 	u32 size;
@@ -81,7 +85,7 @@ u32 ang_topo_count(struct ang_topo *topo)
 	return nodes;
 }
 
-/* Sizes of a kind with at most @max dimensions. */
+/* Reads the sizes of a kind with at most @max dimensions. */
 const char *ang_topo_sizes(const char *text, struct ang_topo *topo, u32 max,
 			   struct ang_topo_why *why)
 {
@@ -105,7 +109,7 @@ const char *ang_topo_sizes(const char *text, struct ang_topo *topo, u32 max,
 	return text;
 }
 
-/* Return: what follows @name in @text; NULL if @text does not begin with it. */
+/* Return: the text after @name; NULL if @text does not begin with @name. */
 static const char *topo_after(const char *text, const char *name)
 {
 	while (*name)
@@ -123,7 +127,7 @@ u32 ang_topo_read(struct ang_topo *topo, const char *text, struct ang_topo_why *
 	for (kind = 0; kind < ANG_TOPO_KINDS; kind++) {
 		const char *rest = topo_after(text, kinds[kind].name);
 
-		/* Sizes without a kind are those of a torus. */
+		/* Sizes without a kind describe a torus. */
 		if (kind == ANG_TOPO_TORUS && *text >= '0' && *text <= '9')
 			rest = text;
 		if (!rest)
@@ -136,10 +140,10 @@ u32 ang_topo_read(struct ang_topo *topo, const char *text, struct ang_topo_why *
 			rest++;
 		if (!*rest)
 			return topo->nodes;
-		why->what = "description: goes on where it should end";
+		why->what = "description: unexpected text at the end";
 		return 0;
 	}
-	why->what = "kind: unknown; there are torus, mesh, hypercube, mkns, kns, fattree, graph";
+	why->what = "kind: unknown; must be torus, mesh, hypercube, mkns, kns, fattree or graph";
 	return 0;
 }
 
@@ -225,7 +229,7 @@ static u64 topo_align(u64 size)
 	return (size + 7) & ~7ULL;
 }
 
-/* Return: bytes of the table, which is @t but for the arrays. */
+/* Compute the offsets in a table.  Return: bytes of @t and its arrays. */
 static u64 topo_layout(const struct ang_topo *topo, struct ang_topo_table *t)
 {
 	u64 at = sizeof(*t);
@@ -270,7 +274,11 @@ static const struct ang_topo_regs *topo_regs(const struct ang_topo_table *t, u32
 		((const u8 *)t + t->off_regs + (u64)router * t->stride);
 }
 
-/* Can a route have @value of digit @by while digit @digit still differs? */
+/*
+ * Can a packet that differs first in @digit have @value in the digit that
+ * selects the port?  If @digit itself selects the port, @value is not the
+ * router's own value.
+ */
 static bool topo_occurs(const struct ang_topo_regs *regs, u32 digit, u32 value)
 {
 	return regs->by[digit] != digit || regs->own[digit] != value;
@@ -343,7 +351,7 @@ u32 ang_topo_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far)
 	return end->router;
 }
 
-/* ang_topo_longest() without a table. */
+/* ang_topo_route() without a table. */
 static u32 topo_find_route(const struct ang_topo *topo, u32 router, u32 dst)
 {
 	const struct ang_topo_ops *ops = topo_ops(topo);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fat tree: the k-ary n-tree of switches with 2k ports, cut to the first nodes.
+ * Fat tree: the k-ary n-tree of switches with 2k ports, reduced to its first
+ * nodes.
  *
- * A switch of level l is named by the digits of the nodes below it but for
- * their lowest l + 1 (@high), and by l digits that tell it from others with
- * the same nodes (@low).  Ports 0..k - 1 lead down, k..2k - 1 up; the switches
- * of the highest level have none up.  Up the way is spread by the destination's
- * digit l, so that no two destinations of a switch share a way down: D-mod-k.
+ * Two numbers identify a switch of level l: @high consists of the digits that
+ * all nodes below the switch share, that is, all but the lowest l + 1; @low
+ * consists of l digits that distinguish the switch from other switches above
+ * the same nodes. Ports 0..k - 1 lead down, ports k..2k - 1 up; switches of the
+ * highest level have no ports up. The destination's digit l selects the port
+ * up, so no two destinations of a switch share a path down (D-mod-k routing).
  */
 #include "ang_topo_int.h"
 
@@ -24,7 +26,7 @@ static u32 fat_power(const struct ang_topo *topo, u32 n)
 	return power;
 }
 
-/* Values of @high at a level. */
+/* Return: number of values of @high at a level. */
 static u32 fat_highs(const struct ang_topo *topo, u32 level)
 {
 	u32 below = fat_power(topo, level + 1);
@@ -153,7 +155,7 @@ static u32 fat_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far)
 	       fat_number(topo, s.level - 1, to, s.low % below) : ANG_NONE;
 }
 
-/* Digits are numbered from the highest: digit of level l is levels - 1 - l. */
+/* Digits are numbered from the highest: level l uses digit levels - 1 - l. */
 static void fat_regs(const struct ang_topo *topo, u32 router, struct ang_topo_regs *regs)
 {
 	u32 n = topo->levels;
@@ -197,7 +199,7 @@ static u32 fat_class(const struct ang_topo *topo, u32 router, u32 port)
 	return port >= fat_arity(topo) ? 1 + s.level : 2U * topo->levels - s.level;
 }
 
-/* Up through all levels and down again. */
+/* The longest path goes up through all levels and down again. */
 static u32 fat_longest(const struct ang_topo *topo)
 {
 	return 2U * topo->levels;

@@ -7,23 +7,24 @@
  *	switch S
  *	A:0 S:3
  *
- * a line each; "#" begins a comment.  Nodes are numbered as they come, then
- * switches.  Ports are 0..63.
+ * Each node, switch and cable has a line; "#" begins a comment. Nodes are
+ * numbered first, in the order of the text, then switches. Ports are 0..63.
  *
- * Routes are up*down*: routers are ranked by a breadth-first search from one of
- * least eccentricity.  A way goes to lower ranks, then to higher ones.  A router
- * from which a way down leads to the destination takes that, whatever the
- * packet came by; others go up to the neighbour that is nearest.  Of several
- * such ports the destination's number picks one.
+ * Routes are up*down*: a breadth-first search from a router of least
+ * eccentricity ranks the routers.  A route goes up to lower ranks, then down to
+ * higher ranks.  If a router has a path down to the destination, it forwards
+ * the packet on that path, whatever port the packet arrived by; other routers
+ * forward the packet up to the neighbour that is nearest to the destination.
+ * If several ports qualify, the destination's number selects the port.
  */
 #include "ang_topo_int.h"
 
 #define GRAPH_PORT_MAX	(ANG_TOPO_PORTS - 1)
 
 /**
- * struct graph_line - a line read
- * @kind: 'g' graph, 'n' node, 's' switch, 'c' cable, 0 nothing, '!' wrong
- * @name: names, of a cable both
+ * struct graph_line - contents of a line
+ * @kind: 'g' graph, 'n' node, 's' switch, 'c' cable, 0 empty, '!' wrong
+ * @name: name of the node or switch; names of the two routers of a cable
  * @len: lengths of the names
  * @port: ports of a cable
  */
@@ -67,7 +68,10 @@ static bool graph_is(const struct graph_line *line, const char *word)
 	return i == line->len[0];
 }
 
-/* Reads ":PORT" behind a name.  Return: what follows; NULL: there is none. */
+/*
+ * Reads ":PORT" behind a name. Return: the text after it; NULL: there is no
+ * port.
+ */
 static const char *graph_port(const char *text, u32 *port)
 {
 	if (*text++ != ':')
@@ -79,7 +83,10 @@ static const char *graph_port(const char *text, u32 *port)
 	return ang_topo_number(text, GRAPH_PORT_MAX, port);
 }
 
-/* Return: what follows the words of the line; NULL: it is of no known form. */
+/*
+ * Return: the text after the words of the line; NULL: the line has no known
+ * form.
+ */
 static const char *graph_words(const char *text, struct graph_line *line)
 {
 	text = graph_word(text, line, 0);
@@ -102,7 +109,7 @@ static const char *graph_words(const char *text, struct graph_line *line)
 	return graph_word(text, line, 0);
 }
 
-/* Reads a line.  Return: start of the next. */
+/* Reads a line.  Return: start of the next line. */
 static const char *graph_line(const char *text, struct graph_line *line)
 {
 	const char *rest;
@@ -129,7 +136,10 @@ static const char *graph_wrong(struct ang_topo_why *why, u32 line, const char *w
 	return NULL;
 }
 
-/* What follows "graph " in the first line: counts nodes, switches, ports. */
+/*
+ * Reads the text after "graph ": counts nodes and switches, and finds the
+ * highest port.
+ */
 static const char *graph_read(struct ang_topo *topo, const char *text,
 			      struct ang_topo_why *why)
 {
@@ -167,15 +177,15 @@ static const char *graph_read(struct ang_topo *topo, const char *text,
 }
 
 /**
- * struct graph_work - what filling needs
+ * struct graph_work - state while a table is filled
  * @topo: fabric
  * @t: table
  * @text: description
- * @hash: routers + 1 by the hash of their name
+ * @hash: hash table: numbers of routers, plus 1, by the hash of their names
  * @slots: places of @hash, a power of 2
- * @name: where in @text a router's name is
- * @order: routers by rank; queue of searches
- * @dist: distances
+ * @name: offset in @text of each router's name
+ * @order: routers by rank; also the queue of searches
+ * @dist: distance of each router in a search
  */
 struct graph_work {
 	const struct ang_topo *topo;
@@ -217,7 +227,9 @@ static struct ang_topo_end *graph_end(const struct graph_work *w, u32 router, u3
 	return &w->t->end[router * w->topo->nports + port];
 }
 
-/* Place of a name in the hash: its router's, or a free one. */
+/*
+ * Return: place of a name in @hash; a free place if the name is not in @hash.
+ */
 static u32 *graph_find(const struct graph_work *w, const char *name, u32 len)
 {
 	u32 hash = 2166136261U;
@@ -254,7 +266,7 @@ static bool graph_names(struct graph_work *w, struct ang_topo_why *why)
 		id = next[line.kind == 's']++;
 		at = graph_find(w, line.name[0], line.len[0]);
 		if (*at) {
-			graph_wrong(why, number, "name: is that of another router");
+			graph_wrong(why, number, "name: another router has the same name");
 			return false;
 		}
 		w->name[id] = (u32)(line.name[0] - w->text);
@@ -271,10 +283,10 @@ static const char *graph_cable(struct graph_work *w, const struct graph_line *li
 	for (i = 0; i < 2; i++) {
 		id[i] = *graph_find(w, line->name[i], line->len[i]);
 		if (!id[i]--)
-			return "cable: joins a router that is not declared";
+			return "cable: one of its routers is not declared";
 	}
 	if (id[0] == id[1])
-		return "cable: is a loop, both its ends are at one router";
+		return "cable: is a loop: both ends are at the same router";
 	for (i = 0; i < 2; i++) {
 		struct ang_topo_end *end = graph_end(w, id[i], line->port[i]);
 
@@ -306,8 +318,9 @@ static bool graph_cables(struct graph_work *w, struct ang_topo_why *why)
 }
 
 /*
- * Breadth-first search from @tail routers that are in w->order already.
- * Return: routers reached; the last is the farthest.
+ * Breadth-first search from the first @tail routers of w->order.
+ * Return: number of routers reached; the last router in w->order is the
+ * farthest.
  */
 static u32 graph_search(const struct graph_work *w, u32 tail)
 {
@@ -342,7 +355,7 @@ static bool graph_is_whole(struct graph_work *w, struct ang_topo_why *why)
 		return true;
 	for (i = 0; w->dist[i] != ANG_NONE; i++)
 		;
-	why->what = "router: is not reached from the first node";
+	why->what = "router: cannot be reached from the first node";
 	why->line = 1;
 	for (at = w->text; at < w->text + w->name[i]; at++)
 		why->line += *at == '\n';
@@ -369,7 +382,11 @@ static void graph_set_ranks(struct graph_work *w)
 		rank[w->order[i]] = i;
 }
 
-/* Nodes come first in the order of their numbers, and stay in that order. */
+/*
+ * Set the keeper of each switch to the nearest node: search from all nodes, in
+ * the order of their numbers, so the lowest of several nearest nodes is found
+ * first.
+ */
 static void graph_set_keepers(struct graph_work *w)
 {
 	u32 *keeper = graph_keepers(w->topo, w->t);
@@ -397,7 +414,10 @@ static u8 *graph_exits(const struct graph_work *w, u32 router)
 	       w->t->exits[0];
 }
 
-/* Port of @at to one of the neighbours of distance @dist, those @down or up. */
+/*
+ * Return: port of @at to a neighbour, down if @down, else up, at distance
+ * @dist.
+ */
 static u32 graph_pick(const struct graph_work *w, u32 at, u32 dist, bool down, u32 dst)
 {
 	const u32 *rank = graph_rank(w->t);
@@ -422,7 +442,10 @@ static u32 graph_pick(const struct graph_work *w, u32 at, u32 dist, bool down, u
 	return ANGARA_PORT_NONE;
 }
 
-/* Down distances go to the routers of lower rank that lead down to @dst. */
+/*
+ * Set the ports to @dst: first for routers with a path down to @dst, by the
+ * length of that path, then for all others.
+ */
 static void graph_set_routes(const struct graph_work *w, u32 *queue, u32 dst)
 {
 	const u32 *rank = graph_rank(w->t);
@@ -534,7 +557,7 @@ static u32 graph_class(const struct ang_topo *topo, u32 router, u32 port)
 					 topo->routers + 1 + rank[router];
 }
 
-/* A route that goes up, then down, has no router twice. */
+/* A route that goes up, then down, visits no router twice. */
 static u32 graph_longest(const struct ang_topo *topo)
 {
 	return topo->routers - 1;

@@ -4,7 +4,7 @@
  */
 #include "ang_topo_int.h"
 
-/* Numbers that stand for one step in dimension @d. */
+/* Difference of node numbers for one step in dimension @d. */
 static u32 grid_stride(const struct ang_topo *topo, u32 d)
 {
 	u32 stride = 1;
@@ -37,7 +37,9 @@ static void grid_regs(const struct ang_topo *topo, u32 node,
 		regs->by[d] = (u8)d;
 }
 
-/* All of one line or ring in each dimension, but for closing the ring. */
+/*
+ * Sum over dimensions: all cables of a line, or all cables but one of a ring.
+ */
 static u32 grid_longest(const struct ang_topo *topo)
 {
 	u32 cables = 0;
@@ -87,7 +89,7 @@ static u32 mesh_exit(const struct ang_topo *topo, u32 node, u32 d, u32 value)
 	return 2 * d + (value < grid_at(topo, node, d));
 }
 
-/* Along a line the class grows with each cable. */
+/* Along a line, each cable has a higher class than the previous cable. */
 static u32 mesh_class(const struct ang_topo *topo, u32 node, u32 port)
 {
 	u32 at = grid_at(topo, node, port / 2);
@@ -95,7 +97,7 @@ static u32 mesh_class(const struct ang_topo *topo, u32 node, u32 port)
 	return port << 16 | (port & 1 ? 0xFFFF - at : at);
 }
 
-/* Digits have up to this many bits, so that route registers stay short. */
+/* Most bits per digit; route registers have a port per value of a digit. */
 #define CUBE_BITS	5U
 
 static const char *cube_read(struct ang_topo *topo, const char *text,
@@ -138,7 +140,7 @@ static u32 cube_class(const struct ang_topo *topo, u32 node, u32 port)
 	return port;
 }
 
-/* A route changes each bit once. */
+/* A route changes each bit at most once. */
 static u32 cube_longest(const struct ang_topo *topo)
 {
 	return topo->levels;

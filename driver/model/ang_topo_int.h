@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Topologies: operations of a kind.
+ * Topologies: declarations shared by the files of the kinds.
  */
 #ifndef ANG_TOPO_INT_H
 #define ANG_TOPO_INT_H
@@ -8,12 +8,13 @@
 #include "ang_rules.h"
 #include "ang_topo.h"
 
-#define ANG_TOPO_ANY	0xFFFFU	/* own value of a digit that the router does not have */
+#define ANG_TOPO_ANY	0xFFFFU	/* no own value of this digit */
 
 /**
- * struct ang_topo_regs - route registers of a router, but for the ports
- * @own: own value of each digit, or ANG_TOPO_ANY
- * @by: digit by whose value the port is chosen if this digit differs
+ * struct ang_topo_regs - route registers of a router, without the ports
+ * @own: the router's own value of each digit, or ANG_TOPO_ANY
+ * @by: per digit in which the destination differs first: digit of the
+ *	destination that selects the port
  */
 struct ang_topo_regs {
 	u16 own[ANG_TOPO_DIMS];
@@ -21,9 +22,9 @@ struct ang_topo_regs {
 };
 
 /**
- * struct ang_topo_end - what a port is joined to
+ * struct ang_topo_end - the other end of a port's cable
  * @router: router, or ANG_NONE
- * @port: port of it
+ * @port: port of @router
  */
 struct ang_topo_end {
 	u32 router;
@@ -34,11 +35,11 @@ struct ang_topo_end {
  * struct ang_topo_table - a filled table; arrays follow it
  * @nports: ports per router
  * @stride: bytes of route registers per router
- * @exits: where the ports of a digit are in route registers
- * @off_digit: where digits of nodes start, ndims each
- * @off_regs: where route registers start
- * @off_extra: GRAPH: where ranks and keepers of routers start
- * @end: ends of all ports, @nports per router
+ * @exits: per digit, offset in route registers of the ports for its values
+ * @off_digit: offset of the digits of nodes' numbers, ndims per node
+ * @off_regs: offset of the route registers
+ * @off_extra: GRAPH: offset of ranks and keepers of routers
+ * @end: other ends of the cables of all ports, @nports per router
  */
 struct ang_topo_table {
 	u32 nports;
@@ -52,19 +53,20 @@ struct ang_topo_table {
 
 /**
  * struct ang_topo_ops - a kind of topology
- * @most_first: the first digit of a node's number counts most
- * @read: reads what follows the name.  Return: what follows it all; NULL with
- *	@why set
- * @tail: writes what follows the sizes, or NULL.  Return: its end
- * @fill: fills the table but for the digits, or NULL: by @peer, @regs, @exit.
- *	Return: is it a fabric? If not, @why is set
+ * @most_first: the first digit of a node's number is the most significant
+ * @read: reads the description after the kind's name.  Return: the text behind
+ *	it; NULL with @why set
+ * @tail: writes the description after the sizes; NULL if there is none.
+ *	Return: end of the text
+ * @fill: fills the table except the digits.  Return: true; false with @why set
+ *	if the text describes no fabric.  NULL: @peer, @regs and @exit fill it
  * @peer: ang_topo_peer() for a router that exists
- * @regs: sets route registers of a router, which are 0 before
- * @exit: port for a value of digit @by of the destination, where it differs in
- *	digit @digit and the value is one that can occur there
+ * @regs: sets the route registers of a router; they are zeroed before
+ * @exit: port for destinations that differ first in digit @digit, by value of
+ *	digit @by; only for values that can occur there
  * @class: class of the channel that leaves @router by @port
  * @longest: ang_topo_longest()
- * @keeper: ang_topo_keeper() of a switch, or NULL where there are none
+ * @keeper: ang_topo_keeper() of a switch; NULL if the kind has no switches
  */
 struct ang_topo_ops {
 	bool most_first;
@@ -90,10 +92,12 @@ const char *ang_topo_number(const char *text, u32 max, u32 *value);
 const char *ang_topo_sizes(const char *text, struct ang_topo *topo, u32 max,
 			   struct ang_topo_why *why);
 char *ang_topo_put_number(char *text, u32 value);
-/* Sets @topo->nodes from the sizes.  Return: it, 0 if it is too large. */
+/*
+ * Sets @topo->nodes from the sizes. Return: that number, 0 if it is too large.
+ */
 u32 ang_topo_count(struct ang_topo *topo);
 
-/* ang_topo_graph.c: bytes that a table has for a graph alone */
+/* ang_topo_graph.c; bytes that only the table of a graph has */
 u64 ang_topo_graph_extra(const struct ang_topo *topo);
 
 #endif /* ANG_TOPO_INT_H */

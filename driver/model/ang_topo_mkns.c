@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * MKNS and KNS: nodes that differ in one digit are a line.  A line of the first
- * dimension of MKNS is joined everyone with everyone; other lines by a switch
- * block, or, where they are longer than that has ports, by an assembly of two
- * levels (document 001).
+ * MKNS and KNS: nodes whose numbers differ in one digit form a line. The nodes
+ * of a line in the first dimension of MKNS are connected all to all. The nodes
+ * of other lines are connected by a switch (block), or, if a line has more
+ * nodes than a switch has ports, by an assembly of switches in two levels,
+ * leaves and tops (document 001).
  *
- * Port numbers count from 0, those of document 001 from 1: of a node's D ports,
- * 0..D - 4 lead along dimension 0, D - 4 + d into the switch of dimension d.
- * In an assembly, half the ports of a leaf lead to nodes, half to the tops; the
- * cables between leaves and tops are counted through, and go to the tops in
- * turn.
+ * Port numbers start at 0, in document 001 at 1. Of a node's D ports, 0..D - 4
+ * lead along dimension 0, and D - 4 + d leads to the switch of dimension d.  In
+ * an assembly, half of a leaf's ports lead to nodes, the other half to tops;
+ * the cables between leaves and tops are numbered consecutively, and lead to
+ * the tops in turn.
  */
 #include "ang_topo_int.h"
 
-/* Dimensions from this on have switches. */
+/* First dimension with switches. */
 static u32 mkns_first(const struct ang_topo *topo)
 {
 	return topo->kind == ANG_TOPO_MKNS ? 1 : 0;
@@ -29,7 +30,9 @@ static u32 mkns_up_div(u32 a, u32 b)
 	return (a + b - 1) / b;
 }
 
-/* Leaves of the assemblies of a dimension, 0 if it has blocks of one level. */
+/*
+ * Return: leaves per assembly of a dimension; 0 if its lines have one switch.
+ */
 static u32 mkns_leaves(const struct ang_topo *topo, u32 d)
 {
 	return topo->dims[d] <= topo->switch_ports ? 0 :
@@ -48,7 +51,7 @@ u32 ang_topo_blocks(const struct ang_topo *topo, u32 d)
 	return leaves ? leaves + mkns_tops(topo, leaves) : 1;
 }
 
-/* Node numbers that are one step in dimension @d. */
+/* Difference of node numbers for one step in dimension @d. */
 static u32 mkns_stride(const struct ang_topo *topo, u32 d)
 {
 	u32 stride = 1;
@@ -59,11 +62,11 @@ static u32 mkns_stride(const struct ang_topo *topo, u32 d)
 }
 
 /**
- * struct mkns_switch - where a switch is
+ * struct mkns_switch - position of a switch
  * @d: dimension
- * @block: number in its assembly: leaves, then tops
+ * @block: number of the switch in its assembly: leaves, then tops
  * @node: node of its line whose digit @d is 0
- * @leaves: of the assembly, 0: it is one block
+ * @leaves: number of leaves of the assembly; 0: the line has one switch
  */
 struct mkns_switch {
 	u32 d;
@@ -94,7 +97,7 @@ static void mkns_switch_of(const struct ang_topo *topo, u32 router,
 	s->leaves = mkns_leaves(topo, s->d);
 }
 
-/* First switch of the line of @node in dimension @d. */
+/* Return: first switch of the line of @node in dimension @d. */
 static u32 mkns_blocks_of(const struct ang_topo *topo, u32 node, u32 d)
 {
 	u32 stride = mkns_stride(topo, d);
@@ -107,7 +110,7 @@ static u32 mkns_blocks_of(const struct ang_topo *topo, u32 node, u32 d)
 		    ang_topo_blocks(topo, d);
 }
 
-/* Port of a node into the switch of dimension @d. */
+/* Return: port of a node that leads to the switch of dimension @d. */
 static u32 mkns_port(const struct ang_topo *topo, u32 d)
 {
 	return topo->kind == ANG_TOPO_KNS ? d : topo->adapter_ports - 4U + d;
@@ -121,7 +124,7 @@ static const char *mkns_option(const char *text, const char *name, u32 max, u32 
 	return ang_topo_number(text, max, value);
 }
 
-/* What follows the sizes: ",ports=10", then ",m=2". */
+/* Reads the text after the sizes: ",ports=10", then ",m=2". */
 static const char *mkns_options(struct ang_topo *topo, const char *text,
 				struct ang_topo_why *why)
 {
@@ -166,7 +169,7 @@ static const char *mkns_read(struct ang_topo *topo, const char *text,
 		u64 more;
 
 		if (topo->dims[d] > topo->switch_ports * mkns_half(topo)) {
-			why->what = "sizes: more than an assembly of two levels joins (ports * ports / 2)";
+			why->what = "sizes: more than an assembly of two levels can connect (ports * ports / 2)";
 			return NULL;
 		}
 		more = (u64)(topo->nodes / topo->dims[d]) * ang_topo_blocks(topo, d);
@@ -257,7 +260,10 @@ static u32 mkns_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far
 	       mkns_node_peer(topo, router, port, far);
 }
 
-/* The digits before a switch's dimension agree with the destination already. */
+/*
+ * At a switch, the digits before its dimension already equal those of the
+ * destination.
+ */
 static void mkns_regs(const struct ang_topo *topo, u32 router,
 		      struct ang_topo_regs *regs)
 {
@@ -274,7 +280,10 @@ static void mkns_regs(const struct ang_topo *topo, u32 router,
 	}
 }
 
-/* Port of a switch to the node of its line with digit @value. */
+/*
+ * Return: port of a switch that leads to the node of its line with digit
+ * @value.
+ */
 static u32 mkns_switch_exit(const struct ang_topo *topo, const struct mkns_switch *s,
 			    u32 value)
 {
@@ -286,7 +295,7 @@ static u32 mkns_switch_exit(const struct ang_topo *topo, const struct mkns_switc
 		return value;
 	if (s->block < s->leaves)
 		return s->block == leaf ? value % half : half + value % half;
-	/* One of the cables from this top to the leaf, chosen by the value. */
+	/* @value selects one of the cables from this top to the leaf. */
 	tops = mkns_tops(topo, s->leaves);
 	top = s->block - s->leaves;
 	skip = (top + tops - leaf * half % tops) % tops;
@@ -310,7 +319,10 @@ static u32 mkns_exit(const struct ang_topo *topo, u32 router, u32 digit, u32 val
 	return value < own ? value : value - 1;
 }
 
-/* By dimension; in it up to the tops before down to the nodes. */
+/*
+ * Classes grow with the dimension; within a dimension, channels up to the tops
+ * have lower classes than channels down to the nodes.
+ */
 static u32 mkns_class(const struct ang_topo *topo, u32 router, u32 port)
 {
 	struct mkns_switch s;
@@ -327,7 +339,10 @@ static u32 mkns_class(const struct ang_topo *topo, u32 router, u32 port)
 	return 4 * s.d + (s.leaves && port >= mkns_half(topo) ? 1 : 3);
 }
 
-/* To a switch and on to a node; an assembly adds two cables. */
+/*
+ * Per dimension: a cable to a switch and a cable to a node; in an assembly two
+ * more cables.
+ */
 static u32 mkns_longest(const struct ang_topo *topo)
 {
 	u32 cables = mkns_first(topo);
@@ -348,7 +363,7 @@ static u32 mkns_keeper(const struct ang_topo *topo, u32 router)
 	return s.node + s.block * mkns_half(topo) * mkns_stride(topo, s.d);
 }
 
-/* Also for KNS. */
+/* Operations of MKNS and KNS. */
 const struct ang_topo_ops ang_topo_mkns = {
 	.read = mkns_read,
 	.tail = mkns_tail,

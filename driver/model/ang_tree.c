@@ -2,23 +2,41 @@
 /*
  * Rules of collective trees (document 000, section 2).
  *
+ * The port up of a row leads to the parent, its ports down lead to children.
+ *
  * 1. There is exactly one root.
- * 2. Where a row has a port down, the router that the port is joined to is in
- *    the tree, and its port up is the one at the far end.
- * 3. Every row is reached from the root.
- * 4. From the port up to a port down a packet may turn (ang_topo_turn()): on a
- *    torus ports down are of dimensions behind that of the port up, or straight
- *    on; elsewhere channels down are of higher classes than that from above.
- *    What goes up has channels of its own, in the reverse order.
+ * 2. The router at the other end of each port down is in the tree, and the port
+ * at that end is its port up.
+ * 3. Every row can be reached from the root.
+ * 4. A packet may turn from the port up to each port down (ang_topo_turn()).
+ * On a torus, a port down is of a later dimension than the port up, or
+ * continues on the same ring; on other topologies, the channel of a port down
+ * has a higher class than the channel from the parent.
+ *
+ * Packets that go up use other channels, in the reverse order.
  */
 #include "ang_model.h"
+
+void ang_tree_row_in(struct angara_tree_row *row, const struct angara_hw_row *hw)
+{
+	*row = (struct angara_tree_row){
+		.tree = hw->tree,
+		.is_root = hw->is_root,
+		.to_root = hw->to_root,
+		.port_sum = hw->port_sum,
+		.ports = le64_to_cpu(hw->ports),
+		.pe = le16_to_cpu(hw->pe),
+		.pkey = le32_to_cpu(hw->pkey),
+		.epoch = le16_to_cpu(hw->epoch),
+	};
+}
 
 static bool port_exists(const struct ang_topo *topo, u32 router, u32 port)
 {
 	return ang_topo_peer(topo, router, port, NULL) != ANG_NONE;
 }
 
-/* May packets that go down leave by all ports down of a row? */
+/* May packets from the port up leave by all ports down of a row? */
 static bool turns_ok(const struct ang_topo *topo, u32 router,
 		     const struct angara_tree_row *row)
 {
@@ -43,15 +61,15 @@ static const char *fields_flaw(const struct ang_topo *topo, u32 router,
 	if (row->tree >= ANGARA_MAX_TREES)
 		return "tree: out of range";
 	if (row->is_root > 1)
-		return "is_root: neither 0 nor 1";
+		return "is_root: must be 0 or 1";
 	if (row->reserved)
-		return "reserved: is not 0";
+		return "reserved: must be 0";
 	if (row->pe > ANGARA_MAX_LOCAL)
 		return "pe: too many local participants";
 	if (row->is_root && row->to_root != ANGARA_PORT_NONE)
-		return "to_root: the root has no port up";
+		return "to_root: must be NONE at the root";
 	if (!row->is_root && row->to_root == ANGARA_PORT_NONE)
-		return "to_root: is needed where the node is not the root";
+		return "to_root: required unless the node is the root";
 	if (!row->is_root && !port_exists(topo, router, row->to_root))
 		return "to_root: there is no such port";
 	for (set = row->ports; set; set &= set - 1) {
@@ -60,13 +78,13 @@ static const char *fields_flaw(const struct ang_topo *topo, u32 router,
 		count++;
 	}
 	if (count != row->port_sum)
-		return "port_sum: is not how many ports there are";
+		return "port_sum: differs from the number of ports";
 	if (count + row->pe > ANG_MAX_PLACES)
-		return "pe: with all ports down, more than a Reducer combines";
+		return "pe: more participants and ports down than a Reducer can combine";
 	if (row->pe && ang_topo_is_switch(topo, router))
-		return "pe: a switch has no participants";
+		return "pe: must be 0 on a switch";
 	if (!count && !row->pe)
-		return "pe: nobody to wait for, on a node that leads nowhere";
+		return "pe: a node without ports down needs a participant";
 	return NULL;
 }
 
@@ -83,9 +101,9 @@ u32 ang_tree_row_flaw(const struct ang_topo *topo, u32 router,
 	if (row->ports >> row->to_root & 1)
 		*flaw = "ports: contains the port up";
 	else if (torus)
-		*flaw = "ports: a port down is out of the torus' order of dimensions";
+		*flaw = "ports: a port down breaks the torus' order of dimensions";
 	else
-		*flaw = "ports: a port down is out of the fabric's order of channels";
+		*flaw = "ports: a port down breaks the fabric's order of channels";
 	return torus ? ANGARA_TREE_RULE_TORUS : ANGARA_TREE_RULE_ORDER;
 }
 
@@ -124,9 +142,9 @@ static u32 links_check(const struct ang_topo *topo,
 }
 
 /*
- * Count the nodes below @limit that are reached from the root.  Rule 2 holds, so
- * each node has one parent: the walk goes down by each port in turn, and back by
- * the port up of the current node.
+ * Count the routers with numbers below @limit that can be reached from the
+ * root. Rule 2 holds, so each router has one parent: the walk goes down by each
+ * port in turn, and back by the port up of the current router.
  */
 static u32 reached(const struct ang_topo *topo,
 		   const struct angara_tree_row *rows, u32 root, u32 limit)
@@ -152,7 +170,7 @@ static u32 reached(const struct ang_topo *topo,
 	}
 }
 
-/* Nodes below @limit that have a row in the tree. */
+/* Return: routers with numbers below @limit that have a row in the tree. */
 static u32 members(const struct angara_tree_row *rows, u32 limit)
 {
 	u32 count = 0;
@@ -163,7 +181,7 @@ static u32 members(const struct angara_tree_row *rows, u32 limit)
 	return count;
 }
 
-/* Its parent does not have it as a child. */
+/* Is a router not a child of its parent? */
 static bool is_orphan(const struct ang_topo *topo,
 		      const struct angara_tree_row *rows, u32 node)
 {
@@ -177,9 +195,10 @@ static bool is_orphan(const struct ang_topo *topo,
 }
 
 /*
- * If not all nodes are reached, name one that is wrong: the first node without a
- * parent.  If there is none, some rows form a ring without a root: the first node
- * that is not reached, found by counting, as there is no memory for a list.
+ * Find a router to report if not all routers are reached: the first router that
+ * is not a child of its parent.  If there is none, some rows form a cycle
+ * without a root: then report the first router that is not reached, found by
+ * comparing counts, since there is no memory for a list.
  */
 static u32 first_unreached(const struct ang_topo *topo,
 			   const struct angara_tree_row *rows, u32 root)

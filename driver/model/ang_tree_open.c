@@ -2,30 +2,32 @@
 /*
  * Lives of a tree's rows, and how the rows of a tree meet.
  *
- * Each time a row is set it gets a number, its life, which no command chooses.
- * Neighbors in a tree tell each other their lives in OPEN packets, and
- * ang_link_send() labels all that it sends on VCUp and VCDown with the life of
- * the row that it goes to.  A row takes only what carries its own life.  So
- * nothing that was meant for an earlier life of a row is taken by a later one,
- * even if a user sets the same row again.
+ * Each time a row is set, the device gives it a number, the row's life.
+ * Neighbors in a tree send each other their lives in OPEN packets, and
+ * ang_link_send() labels every packet on VCUp and VCDown with the life of the
+ * row that receives it.  A row takes only packets with its own life.  So a
+ * packet for an earlier life of a row is never taken in a later life, even if a
+ * user sets the same row again.
  *
- * A row tells a neighbor when what it has to tell changes: its own life, the
- * neighbor's life as it knows it, and whether its side of the link is whole.
- * Two rows have met when each has heard its own life from the other.  A row is
- * whole when it has met all its children and they are whole; the root then
- * opens the tree, and each row opens its children.  Participants inject when
- * their row is open.  A row takes data from its children when it is open, and
- * from its parent when it is whole.  So no operation runs on a part of a tree,
- * or on rows that form a ring without a root.
+ * An OPEN packet contains the life of the sender's row, the life of the
+ * receiver's row if the sender knows it, and whether the sender's row is whole
+ * (to the parent) or open (to a child).  A row sends an OPEN packet whenever
+ * this information changes.  Two rows have met when each has received its own
+ * life from the other.  A row is whole when it has met all its children and
+ * they are whole.  When the root is whole, it opens; each open row opens its
+ * children.  Participants inject when their row is open.  A row takes data from
+ * its children when it is open, and from its parent when it is whole.  So no
+ * operation runs on a part of a tree, or on rows that form a cycle without a
+ * root.
  *
- * A row that goes down tells each neighbor whose life it knows (ABORT).  It
- * goes on to tell its own life to the others, and answers what they tell of
- * theirs by an ABORT.  So all rows of one epoch go down together, whether they
+ * A row that goes down sends an ABORT to each neighbor whose life it knows.  It
+ * still sends its own life to the other neighbors, and answers their OPEN
+ * packets by an ABORT.  So all rows of one epoch go down together, whether they
  * have met or not, and operations do not wait for a row that is down.
  *
  * Order: packets between two rows stay in order, and a row is not set again
- * before its ABORT packets have left (ang_admin.c).  So a neighbor hears of the
- * end of a life before it hears of the next one.
+ * before its ABORT packets have left (ang_admin.c).  So a neighbor receives the
+ * end of a life before the next life.
  */
 #include "ang_int.h"
 
@@ -49,7 +51,10 @@ static void open_tree(struct ang_node *n, struct ang_tree *t)
 	open_tell(n, t, t->row.ports);
 }
 
-/* All subtrees are complete: the root opens the tree, others tell their parent. */
+/*
+ * Act when a row is whole: the root opens the tree, other rows notify their
+ * parent.
+ */
 static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 {
 	if (!open_whole(t))
@@ -62,7 +67,7 @@ static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 	}
 }
 
-/** ang_open_start() - a row has been set: tell its neighbors */
+/** ang_open_start() - tell neighbors the life of a row that has been set */
 void ang_open_start(struct ang_node *n, struct ang_tree *t)
 {
 	open_tell(n, t, t->row.ports | ang_port_up(&t->row));
@@ -70,12 +75,13 @@ void ang_open_start(struct ang_node *n, struct ang_tree *t)
 }
 
 /**
- * ang_open_ports() - ports to neighbors whose lives this row knows
+ * ang_open_ports() - get the ports to neighbors that have reported their row's
+ * life
  * @v: view
  * @n: node
  * @t: tree that is up
  *
- * Return: them as a set.
+ * Return: the ports, one bit each.
  */
 u64 ang_open_ports(struct ang_view *v, struct ang_node *n,
 		   const struct ang_tree *t)
@@ -91,11 +97,11 @@ u64 ang_open_ports(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_open_take() - a neighbor reports the life of its row
+ * ang_open_take() - handle an OPEN packet at a row that is up
  * @v: view
  * @n: node
  * @p: OPEN packet of a neighbor in a tree that is up
- * @dir: link that it came from
+ * @dir: link by which it arrived
  */
 void ang_open_take(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir)
@@ -104,7 +110,10 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 	u32 *life = &ang_lives(v->fab, n, p->tree)[dir];
 	u64 bit = 1ULL << dir;
 
-	/* The neighbor means an earlier life of this row; it will hear of this one. */
+	/*
+	 * The neighbor knows an earlier life of this row, and will receive the
+	 * current life.
+	 */
 	if (p->life && p->life != t->life)
 		return;
 	if (*life != p->seq) {
@@ -126,7 +135,10 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 			return;
 		t->root = (u32)p->off;
 		open_tree(n, t);
-		/* What was posted before may need a way that is not there. */
+		/*
+		 * Operations posted before this may need a path with a lost
+		 * node.
+		 */
 		if (READ_ONCE(v->fab->broken))
 			ang_lost_tree(v, n, p->tree);
 	} else if (!(t->whole & bit)) {
@@ -136,11 +148,11 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_open_abort() - the row of a neighbor went down
+ * ang_open_abort() - handle an ABORT packet: the row of a neighbor went down
  * @v: view
  * @n: node
  * @p: ABORT packet of a neighbor in a tree that is up
- * @dir: link that it came from
+ * @dir: link by which it arrived
  */
 void ang_open_abort(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, u32 dir)
@@ -153,13 +165,13 @@ void ang_open_abort(struct ang_view *v, struct ang_node *n,
 }
 
 /**
- * ang_open_late() - a neighbor reports its life to a row that is down
+ * ang_open_late() - handle an OPEN packet at a row that is down
  * @v: view
  * @n: node
  * @p: OPEN packet of a neighbor in the tree, with its epoch
- * @dir: link that it came from
+ * @dir: link by which it arrived
  *
- * The neighbor shall know, once in its life.
+ * Answers by an ABORT, once per life of the neighbor's row.
  */
 void ang_open_late(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir)
@@ -200,7 +212,7 @@ static bool open_send(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @t: tree
  *
- * Return: true if one was sent.
+ * Return: true if a packet was sent.
  */
 bool ang_open_issue(struct ang_view *v, struct ang_node *n, struct ang_tree *t)
 {

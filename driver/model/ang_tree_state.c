@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of the routing table: set, join, leave, take down.  How the rows of a
- * tree find each other is in ang_tree_open.c.
+ * Rows of the routing table: set, join, leave, take down.  ang_tree_open.c
+ * describes how the rows of a tree meet.
  *
- * A tree that cannot work any more, because a participant left or died, a row
- * was cleared or the participants disagree, goes down everywhere: ABORT packets
- * flood it, and each node ends its participants' operations with the cause.  No
- * operation waits for a packet that cannot come.
+ * If a participant left or died, a row was cleared or the participants
+ * disagree, the tree cannot work any more and goes down on all nodes: each row
+ * sends an ABORT packet to its other neighbors, and each node ends the
+ * operations of its participants with the cause.  So no operation waits for a
+ * packet that will never arrive.
  */
 #include "ang_int.h"
 
-/* Start a new life of a row, without anything of the previous one. */
+/*
+ * Start a new life of a row: reset all fields that belong to one life.
+ */
 static void tree_begin(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {
@@ -31,7 +34,7 @@ static void tree_begin(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @row: row
- * @job: its job key
+ * @job: job key of the row
  * @rule: out: rule that the row breaks
  *
  * Return: ANGARA_ADM_ST_*.
@@ -102,9 +105,10 @@ static void abort_start(struct ang_view *v, struct ang_node *n,
  * @v: view
  * @n: node
  * @tree: TreeId
- * @status: what operations under way end with, ANGARA_ST_*
- * @culprit: router where it began
- * @except: port that the news came from, as a set; empty if it begins here
+ * @status: status of the operations that this ends, ANGARA_ST_*
+ * @culprit: router to report as the cause
+ * @except: port by which the ABORT packet arrived, as a set; empty if there was
+ *	none
  */
 void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 		   u32 culprit, u64 except)
@@ -114,6 +118,7 @@ void ang_tree_down(struct ang_view *v, struct ang_node *n, u32 tree, u32 status,
 	if (t->state != ANGARA_TREE_STATE_UP)
 		return;
 	culprit = ang_blamed(v, culprit);
+	ang_aside_count(v, n, t);
 	WRITE_ONCE(t->state, ANGARA_TREE_STATE_DOWN);
 	t->down_node = culprit;
 	members_fail(v, n, t, status, culprit);
@@ -147,8 +152,8 @@ u32 ang_tree_clear(struct ang_view *v, struct ang_node *n, u32 tree)
  * @n: node
  * @ctx: context
  * @tree: TreeId, in range
- * @place: its place among the participants of this node, plus 1; 0: the lowest
- *	free
+ * @place: place of the context among the participants of this node, plus 1; 0:
+ *	the lowest free place
  *
  * Return: ANGARA_ADM_ST_*.
  */
@@ -178,7 +183,7 @@ u32 ang_tree_join(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree,
 	return ANGARA_ADM_ST_OK;
 }
 
-/** ang_tree_leave() - ANGARA_ADM_LEAVE; as ang_tree_join() */
+/** ang_tree_leave() - ANGARA_ADM_LEAVE. Return: ANGARA_ADM_ST_*. */
 u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
@@ -195,7 +200,7 @@ u32 ang_tree_leave(struct ang_view *v, struct ang_node *n, u32 ctx, u32 tree)
 	return ANGARA_ADM_ST_OK;
 }
 
-/* The router is held. */
+/* ang_tree_look() for a router that the view holds. */
 static bool row_look(struct ang_view *v, struct ang_node *n,
 		     const struct ang_tree *t, struct ang_tree_look *look)
 {

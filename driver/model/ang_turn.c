@@ -2,9 +2,9 @@
 /*
  * Turns of contexts: which context fetches entries and sends trains next.
  *
- * In a round every context that has work has one turn; in a turn every operation
- * sends a train.  A step whose work is used up ends within a turn; the next step
- * continues there.
+ * In a round every context that has work has one turn; in a turn every
+ * operation of the context sends a train.  When the work of a step is used up,
+ * the step ends within a turn; the next step continues this turn.
  */
 #include "ang_int.h"
 
@@ -21,7 +21,7 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		ang_op_resume(v, n, c);
 		progress = true;
 	}
-	/* The work of the step is used up: there is more to do in the next one. */
+	/* The work of this step is used up: the next step continues. */
 	if (c->due)
 		progress = true;
 	for (i = 0; i < FETCH_BATCH && c->sq_ci != c->sq_pi; i++) {
@@ -31,12 +31,15 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		if (ang_spent(v))
 			break;
 	}
-	if (c->rouse)
+	if (c->wake)
 		progress |= ang_msg_wake(v, n, c);
 	return progress;
 }
 
-/* Remove from two sets what has had its turn, according to c->at. */
+/*
+ * Remove the operations from @ops and the trees from @trees that were served
+ * before the last step ended, according to c->at.
+ */
 static void ctx_resume(struct ang_ctx *c, u64 *ops, u64 *trees)
 {
 	u32 done = c->at - 1U;
@@ -49,7 +52,8 @@ static void ctx_resume(struct ang_ctx *c, u64 *ops, u64 *trees)
 
 /*
  * Send a train of each operation.  If the work of the step is used up, c->at is
- * the number of operations and then trees that have had their turn, plus 1.
+ * set to the position at which the next step continues, plus 1: operations are
+ * numbered first, then trees.
  */
 static bool ctx_trains(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
@@ -91,7 +95,7 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 		progress = ctx_fetch(v, n, c);
 	progress |= ctx_trains(v, n, c);
 	if (c->sq_ci == c->sq_pi && !c->due && !c->p2p_tx && !c->tree_tx &&
-	    !c->rouse) {
+	    !c->wake) {
 		n->tx[c->id / 64] &= ~(1ULL << (c->id % 64));
 		c->at = 0;
 	}
@@ -100,11 +104,11 @@ static bool ctx_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 
 /**
  * ang_turn_one() - give one context its turn, outside of a step
- * @v: view; stop says when it has done enough
- * @n: node, which is in the middle of no step
+ * @v: view; ang_view.stop limits the work
+ * @n: node, between two steps
  * @c: context
  *
- * If work is left, the next step gives the context a whole turn.
+ * If work remains, the next step gives the context a full turn.
  */
 void ang_turn_one(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
@@ -112,7 +116,9 @@ void ang_turn_one(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	c->at = 0;
 }
 
-/* The next context with something to do, from @ctx on; past the last if none. */
+/*
+ * Return: next context with work, from @ctx on; ANG_MAX_CTXS if there is none.
+ */
 static u32 next_ctx(const struct ang_node *n, u32 ctx)
 {
 	u64 mine = ~0ULL << (ctx % 64);
@@ -124,16 +130,18 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
 	return ANG_MAX_CTXS;
 }
 
-#define WRAPPED		0x100U	/* in ang_node.at */
+#define WRAPPED		0x100U	/* flag in ang_node.at */
 
 /**
- * ang_inject() - give every context with something to send its turn
+ * ang_inject() - give every context with work its turn
  * @v: view
- * @n: node; at: if the previous step ended within, the context to continue with,
- *	plus 1, and whether it was past the last
+ * @n: node; if the previous step ended within this stage, ang_node.at is the
+ *	context to continue with, plus 1, with WRAPPED set if the search has
+ *	passed the last context
  *
- * Each context sends a train per operation.  The first context changes each time:
- * it gets a buffer or room that has just become free, so no context starves.
+ * Each context sends a train per operation.  The first context gets a buffer or
+ * room that has just become free.  Another context is the first in each round,
+ * so no context starves.
  *
  * Return: true if something was fetched or sent.
  */

@@ -2,14 +2,14 @@
 /*
  * The device model: the inside of a fabric.
  *
- * Access to each part:
- *  - a node and all of its contents: the view that holds it (ANG_SCHED_OWNED),
- *  except
- *  - ang_node.sched, doorbell words and registers: anyone, atomically;
- *  - a context at rest: the thread in its source lane, see ang_lane.c;
+ * Only these threads may access a part:
+ *  - a node and all of its contents: the view that holds the node
+ *    (ANG_SCHED_OWNED), except for the following;
+ *  - ang_node.sched, doorbell words and registers: any thread, atomically;
+ *  - an idle context: the thread in its source lane, see ang_lane.c;
  *  - the producer side of an incoming ring: the holder of the neighbour;
  *  - reference counts of payload buffers: any holder of a reference.
- * Memory order is stated where it matters, in ang_link.c and ang_sched.c.
+ * The heads of ang_link.c and ang_sched.c explain memory order.
  */
 #ifndef ANG_TYPES_H
 #define ANG_TYPES_H
@@ -18,14 +18,15 @@
 #include "ang_area.h"
 #include "ang_port.h"
 #include "ang_lane.h"
+#include "ang_mgmt.h"
+#include "ang_tree.h"
 
 /**
- * struct ang_outs - outputs that a packet of a tree still owes
- * @links: ports, one bit each: that to the parent on VCUp, others on VCDown
- * @pe: the own PE.  It comes last: a participant that has seen a result may
- *	rely on the result being ahead of anything that it sends down the tree
- *	next
- * @valid: the outputs are computed
+ * struct ang_outs - outputs to which a packet of a tree has still to be copied
+ * @links: ports, one bit each: the parent on VCUp, children on VCDown
+ * @pe: the node's PE. It is served last, so children get the result before
+ *	later packets that the participant sends down the tree
+ * @valid: @links and @pe are computed
  */
 struct ang_outs {
 	u64 links;
@@ -37,13 +38,14 @@ struct ang_outs {
  * struct ang_ring - queue of packets that arrive over one link on one virtual
  * channel
  * @head: consumer index
- * @todo: consumer: outputs that the packet at the head still owes
+ * @todo: consumer: outputs to which the packet at the head is not yet copied
  * @fence_head: @head when the consumer was fenced; see ang_recover.c
  * @tail: producer index
- * @put: producer: index behind the packets that the link has taken.  Those from
- *	@tail on are in flight: their places are the replay buffer of
+ * @put: producer: index after the packets that the link has taken.  Packets
+ *	from @tail on are in flight: their places are the replay buffer of
  *	ang_retry.c.  Without faults it equals @tail
- * @waiting: the producer found no room; the consumer wakes it after the next pop
+ * @waiting: the producer found no room; after the next pop the consumer wakes
+ *	the producer
  * @fence_tail: @put when the producer was fenced
  * @pkt: cfg.depth packets
  */
@@ -60,14 +62,14 @@ struct ang_ring {
 
 #define ANG_OP_FREE	0
 #define ANG_OP_ACTIVE	1
-#define ANG_OP_HELD	3	/* fetched but not started: ang_op.after */
-#define ANG_OP_GHOST	2	/* its context is gone, see ang_msg.c */
+#define ANG_OP_HELD	3	/* fetched, waits for ang_op.after */
+#define ANG_OP_GHOST	2	/* its context is gone, see ang_send.c */
 
-/* Progress of a message. */
+/* Progress of a message: ang_op.phase. */
 #define ANG_SEND_START	0	/* its first train is not sent yet */
 #define ANG_SEND_ASKED	1	/* its first train is in flight */
-#define ANG_SEND_WAITS	2	/* the receiver refused it */
-#define ANG_SEND_REST	3	/* there is room reserved for all of it */
+#define ANG_SEND_WAITS	2	/* refused; waits for a READY */
+#define ANG_SEND_REST	3	/* accepted; other trains may be sent */
 
 /**
  * struct ang_op - a pending operation of a context
@@ -79,33 +81,35 @@ struct ang_ring {
  * @type: element type
  * @status: first error, ANGARA_ST_*
  * @poison: reductions: error to send instead of data, ANGARA_ST_*
- * @sent_all: nothing more to inject
+ * @sent_all: all data is injected
  * @wqe_opcode: ANGARA_OP_* for the CQE
  * @receives: reductions: this context gets the result
- * @inl: its payload was inline, and is kept in ang_inline() until it is sent
+ * @inl: the payload was inline in the SQ, and is kept in ang_inline() until it
+ *	is sent
  * @phase: SEND: ANG_SEND_*
- * @turn: SEND: a READY has arrived for it
+ * @turn: SEND: a READY has arrived for the message
  * @dst_ctx: see struct angara_wqe
  * @counter: user counter at the target; SEND: code
- * @gen: generation, by which late answers are refused
- * @next: operation behind it, plus 1: in the tree's injection order while not
- *	@sent_all, or SEND to the same receiver
- * @life: SEND: life of the receiver that refused it
- * @after: HELD: operations that have to end before it starts, one bit each
+ * @gen: generation; answers of another generation are dropped
+ * @next: next operation, plus 1: next in the tree's injection order while not
+ *	@sent_all; SEND: next message to the same receiver
+ * @life: SEND: life of the receiver's context that refused the message
+ * @after: HELD: operations that have to end before this one starts, one bit
+ *	each
  * @err_node: router at fault
- * @place: SEND: in the receiver's message area
- * @since: SEND: value of ang_node.refused when it was first refused; 0: it was
- *	not
+ * @place: SEND: place in the receiver's buffer
+ * @since: SEND: value of ang_node.refused when the message was first refused;
+ *	0: it was not refused
  * @sent: bytes injected
  * @bytes: bytes done
- * @trains: point to point: trains injected and not answered
+ * @trains: point to point: number of trains injected and not answered
  * @seq: reductions: number of the first packet
- * @npkts: reductions: packets
- * @era: point to point: ang_fabric.lost when it started; a link that goes down
- *	later ends it
+ * @npkts: reductions: number of packets
+ * @era: point to point: ang_fabric.lost when the operation started; a later
+ *	loss of a link of its path ends the operation
  * @npkts_sent: collectives: packets injected
- * @npkts_done: collectives: packets received of the result or of the own
- *	broadcast
+ * @npkts_done: collectives: packets received: of the result, or of the
+ *	broadcast that the operation itself has sent
  * @dst_node: target
  * @len: bytes
  * @lkey: local region that is read
@@ -162,7 +166,7 @@ struct ang_op {
 	u64 sink_off;
 };
 
-/* The fields behind it are filled from the queue entry alone. */
+/* Fields from this offset on depend only on the queue entry. */
 #define ANG_OP_ENTRY	offsetof(struct ang_op, dst_node)
 
 static inline bool ang_op_is_p2p(const struct ang_op *op)
@@ -174,8 +178,8 @@ static inline bool ang_op_is_p2p(const struct ang_op *op)
  * struct ang_member - a context's part in a tree
  * @ops: pending operations, one bit each
  * @seq: number of the next reduce packet
- * @first: operation to inject next, plus 1
- * @last: operation to inject last, plus 1
+ * @first: first operation in injection order, plus 1
+ * @last: last operation in injection order, plus 1
  */
 struct ang_member {
 	u64 ops;
@@ -190,9 +194,9 @@ struct ang_member {
  * @mrt: pages of the memory region table
  * @mrs: entries of that table
  * @pkey: partition; 0: there is no such domain
- * @ctxs: contexts
+ * @ctxs: number of contexts
  *
- * Threads in lanes (ang_lane.c) read it.
+ * Threads in lanes (ang_lane.c) read this structure.
  */
 struct ang_dom {
 	u64 job;
@@ -204,32 +208,34 @@ struct ang_dom {
 
 /**
  * struct ang_ctx - a context
- * @ops_at: offset from its node of its operations, struct ang_op[cfg.ops]; it
- *	and @id never change
- * @id: its number
+ * @ops_at: offset of the context's operations from its node, struct
+ *	ang_op[cfg.ops]; @ops_at and @id never change
+ * @id: number of the context
  * @db_sq: doorbell: SQ producer index (any thread)
  * @db_arm: doorbell: event sequence seen (any thread)
- * @db_armed: doorbell: ask for an interrupt (any thread)
+ * @db_armed: doorbell: an interrupt is requested (any thread)
  * @nudge: doorbell that other processes ring, see ang_reg_nudge() (any thread)
- * @life: incarnation; it and all fields down to @waiting outlive the context
+ * @life: number of the context's life, the time from creation to destruction;
+ *	@life and all fields down to @waiting keep their values after that
  * @opgen: generation of the last operation
- * @rouse: ang_msg_wake() may have work
- * @wait_at: group whose turn is next
+ * @wake: ang_msg_wake() may have work
+ * @wait_at: group of @waiting that has the next turn
  * @ghosts: operations in state ANG_OP_GHOST, one bit each
  * @wait_words: words of @waiting that are not 0, one bit each
- * @waiting: groups of nodes with messages that were refused here, one bit each
- * @alive: created
- * @at: where ang_inject() continues with it, 0: with the next entry
- * @lane: a thread in a lane has its turn, and publishes its counters
- * @armed: one interrupt is wanted
+ * @waiting: groups of nodes with messages that this context has refused, one
+ *	bit each
+ * @alive: the context exists
+ * @at: position at which ang_inject() continues; 0: at the next entry
+ * @lane: a thread in a lane runs the context, and publishes its counters
+ * @armed: an interrupt is requested
  * @dirty: counters to publish, ANG_DIRTY_*
- * @dom: its domain
- * @pkey: partition of that
- * @job: job key of that
- * @sq_log2: SQ entries
- * @cq_log2: CQ entries
+ * @dom: number of its domain
+ * @pkey: partition of @dom
+ * @job: job key of @dom
+ * @sq_log2: log2 of SQ entries
+ * @cq_log2: log2 of CQ entries
  * @joined: trees, one bit each
- * @place: per joined tree, its place in ang_tree.places
+ * @place: per joined tree, the context's place in ang_tree.places
  * @tree_tx: trees with data to inject, one bit each
  * @ctl: DMA address of struct angara_ctl
  * @ctr: DMA address of the counters
@@ -240,21 +246,21 @@ struct ang_dom {
  * @cq_pi: CQ producer index
  * @cq_ci: CQ consumer index as last read
  * @evseq: events so far
- * @seen: event sequence of @armed
+ * @seen: event sequence that the process has seen, valid with @armed
  * @nops: pending operations
  * @free: free operations, one bit each
  * @held: operations in state ANG_OP_HELD, one bit each
- * @due: operations of @held that nothing holds any more
+ * @due: operations of @held that may start now
  * @p2p_tx: point-to-point operations with data to inject, one bit each
  * @sends: messages in progress, one bit each
- * @area: message area
+ * @area: receive buffer
  * @bcasts: broadcasts received, per tree
  * @rx_errors: trains of broadcasts that were not written, per tree
- * @rx_event: asynchronous event that reported such an error, plus 1; valid if
- *	@rx_told
- * @rx_told: an event has reported one
+ * @rx_event: asynchronous event that reported a write error, plus 1; valid if
+ *	@rx_reported
+ * @rx_reported: an event has reported a write error
  * @user: user counters
- * @member: per tree
+ * @member: per tree, the context's part in the tree
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  */
 struct ang_ctx {
@@ -266,7 +272,7 @@ struct ang_ctx {
 	u64 nudge;
 	u16 life;
 	u16 opgen;
-	u32 rouse;
+	u32 wake;
 	u32 wait_at;
 	u64 ghosts;
 	u64 wait_words;
@@ -304,7 +310,7 @@ struct ang_ctx {
 	u64 bcasts[ANGARA_MAX_TREES];
 	u64 rx_errors[ANGARA_MAX_TREES];
 	u32 rx_event;
-	u8 rx_told;
+	u8 rx_reported;
 	u64 user[ANGARA_CTR_USER_NUM];
 	struct ang_member member[ANGARA_MAX_TREES];
 	struct {
@@ -314,123 +320,41 @@ struct ang_ctx {
 	} cnt;
 };
 
-/* The fields before it never change. */
+/* Fields before this offset never change. */
 #define ANG_CTX_STATE	offsetof(struct ang_ctx, db_sq)
 
 #define ANG_DIRTY_EVENT	1
 #define ANG_DIRTY_SQ	2
 
-/**
- * struct ang_slot - the Reducer's memory of one ReduceId (of a train: the first)
- * @pkt: first packet, its payload combined with those that followed; npkts 0:
- *	none has arrived
- * @left: set of places that are not combined yet, see ang_tree_places()
- * @held: with order: places of @left whose payload is here and waits for others
- * @waiting: with order: buffers of @held, chained by ang_buf_link(), places
- *	ascending
- */
-struct ang_slot {
-	struct ang_pkt pkt;
-	u64 left;
-	u64 held;
-	u64 waiting;
-};
-
-/**
- * struct ang_tree - routing table row, Reducer and credit unit of one tree
- * @life: number of the row's life; incremented when the row is set again
- * @row: the row; it and all fields below belong to one life; row.tree etc. are
- *	meaningful in states UP and DOWN
- * @job: job key of the row, 0 for none
- * @state: ANGARA_TREE_STATE_*
- * @open: all rows of the tree have met, so participants may inject
- * @root: router at the root, known with @open
- * @met: ports whose neighbor has announced that it knows this life
- * @whole: children that have announced the same for all nodes below them
- * @open_todo: ports that still get an OPEN packet
- * @members: participants that have joined
- * @taken: their places
- * @places: places of all contributors, see ang_tree_places()
- * @credit_cur: credits in the packets being issued to children
- * @credit_todo: children that still get such a packet
- * @credit_pend: credits to issue next
- * @abort_todo: ports that still get an abort packet
- * @abort: that packet
- * @down_node: node that took the tree down
- * @done: number of the next result
- * @next_result: no earlier result is taken from the parent
- * @pe_done: results that were reported to the PE
- * @up_credits: results that the parent can take
- * @in_flight: ReduceIds in use
- * @member: contexts of the participants
- * @slot: Reducer memory
- * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
- */
-struct ang_tree {
-	u32 life;
-	struct angara_tree_row row;
-	u64 job;
-	u8 state;
-	u8 members;
-	u16 taken;
-	u8 open;
-	u32 root;
-	u64 met;
-	u64 whole;
-	u64 open_todo;
-	u64 places;
-	u64 credit_todo;
-	u32 credit_cur;
-	u32 credit_pend;
-	u64 abort_todo;
-	struct ang_pkt abort;
-	u32 down_node;
-	u32 done;
-	u32 next_result;
-	u32 pe_done;
-	u32 up_credits;
-	u32 in_flight;
-	u16 member[ANGARA_MAX_LOCAL];
-	struct ang_slot slot[ANGARA_MAX_REDUCES];
-	struct {
-		u64 bcast_requests, bcast_packets, reduce_packets,
-		    reduce_results, credits_sent, credits_received,
-		    credits_pe_count, credits_pe_timer, max_in_flight;
-	} cnt;
-};
-
-/* The fields behind it belong to one life. */
-#define ANG_TREE_LIFE	offsetof(struct ang_tree, row)
-
 /* Purposes of payload buffers; see ang_link.c. */
 #define ANG_BUF_REQ	0	/* puts and broadcasts that the node injects */
-#define ANG_BUF_RSP	1	/* its answers to others */
-#define ANG_BUF_RED	2	/* reductions that it injects */
-#define ANG_BUF_TREE(t)	(3U + (t)) /* next packet in a tree */
+#define ANG_BUF_RSP	1	/* answers that the node injects */
+#define ANG_BUF_RED	2	/* reductions that the node injects */
+#define ANG_BUF_TREE(t)	(3U + (t)) /* reserved for the next packet of a tree */
 #define ANG_BUF_KINDS	(3U + ANGARA_MAX_TREES)
-#define ANG_TREE_BUFS	2	/* ANG_BUF_TREE buffers per tree, besides cfg.bufs */
+#define ANG_TREE_BUFS	2	/* ANG_BUF_TREE buffers per tree */
 
 #define ANG_MAX_LINK_BUFS	65536U /* most buffers of links per node */
 
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
-#define ANG_CREDIT_TIME	4096	/* cycles after which the PE gets one in any case */
+#define ANG_CREDIT_TIME	4096	/* most cycles between these packets */
 /*
- * The clock of a busy node adds up the cycles of about eight blocks that work
- * in parallel, so then the limit is eight times as high.
+ * Limit while the node is busy: its clock adds up the cycles of about eight
+ * blocks that work in parallel in an adapter, so this limit is higher.
  */
 #define ANG_CREDIT_BUSY	(7 * ANG_CREDIT_TIME)
 
-#define ANG_FIFO_ROOT	0	/* packets to distribute from this root: requests, results */
-#define ANG_FIFO_PE	1	/* injected by the PE */
+#define ANG_FIFO_ROOT	0	/* packets that this root distributes */
+#define ANG_FIFO_PE	1	/* packets that the PE injects */
 #define ANG_FIFO_NUM	2
 #define ANG_FIFO	16	/* packets */
 
 /**
  * struct ang_fifo - a PEGroup FIFO
- * @head: consumer
- * @tail: producer
- * @todo: outputs that the packet at the head still owes
+ * @head: consumer index
+ * @tail: producer index
+ * @todo: outputs to which the packet at the head is not yet copied
  * @pkt: packets
  */
 struct ang_fifo {
@@ -450,24 +374,24 @@ struct ang_admin {
 	u32 acq_pi;
 	u32 aeq_pi;
 	u32 aeq_lost;
-	u32 fatal;		/* ANGARA_STATUS_FATAL */
-	u32 fetched;		/* cmd is the entry at asq_ci */
+	u32 fatal;		/* ANGARA_STATUS_FATAL, or 0 */
+	u32 fetched;		/* cmd is a copy of the entry at asq_ci */
 	struct angara_adm_cmd cmd;
 };
 
-/* Owner of the box; see ang_switch.c. */
-#define ANG_BOX_EMPTY	0	/* the keeper */
-#define ANG_BOX_ASKED	1	/* the switch: to carry out a command */
-#define ANG_BOX_RESET	2	/* the switch: to forget all rows */
-#define ANG_BOX_DONE	3	/* the keeper, which has not looked yet */
+/* States of the box; each has an owner, see ang_switch.c. */
+#define ANG_BOX_EMPTY	0	/* owner: keeper */
+#define ANG_BOX_ASKED	1	/* owner: switch, has to execute a command */
+#define ANG_BOX_RESET	2	/* owner: switch, has to clear all rows */
+#define ANG_BOX_DONE	3	/* owner: keeper, has to read the answer */
 
 /**
  * struct ang_box - command of a keeper to a switch
- * @state: ANG_BOX_*, which names the owner: only it may touch the rest
- * @reset: the keeper was reset, and has asked for a reset here
+ * @state: ANG_BOX_*; only the owner accesses the other members
+ * @reset: the keeper was reset, and has requested a reset of this switch
  * @cmd: command
- * @cpl: answer to it
- * @counters: answer to COUNTERS; the keeper writes them to its host's memory
+ * @cpl: answer to @cmd
+ * @counters: answer to COUNTERS, which the keeper writes to its host's memory
  */
 struct ang_box {
 	u32 state;
@@ -477,13 +401,14 @@ struct ang_box {
 	union ang_counters counters;
 };
 
-#define ANG_WAYS	16U	/* paths that a node remembers */
+#define ANG_WAYS	16U	/* paths that a node caches */
 
 /**
- * struct ang_leg - known state of a path
- * @lost: lost node on it, or router behind a link that is down; ANG_NONE: none
- * @fell: the latest ang_port.fell of its links
- * @behind: router behind that link
+ * struct ang_leg - known state of a path in one direction
+ * @lost: lost node on the path, or router behind a link that is down; ANG_NONE:
+ *	none
+ * @fell: latest ang_port.fell of the links on the path
+ * @behind: router behind the link of @fell
  */
 struct ang_leg {
 	u32 lost;
@@ -492,11 +417,11 @@ struct ang_leg {
 };
 
 /**
- * struct ang_way - what a node knows of its path to another one, and back
- * @to: that node, plus 1; 0: nothing is known
- * @seen: ang_fabric.lost before the paths were walked
- * @there: path to that node
- * @back: path from there
+ * struct ang_way - cached paths from a node to another one, and back
+ * @to: the other node, plus 1; 0: the entry is empty
+ * @seen: ang_fabric.lost before the paths were searched
+ * @there: path to the other node
+ * @back: path from the other node
  */
 struct ang_way {
 	u32 to;
@@ -505,75 +430,76 @@ struct ang_way {
 	struct ang_leg back;
 };
 
-/* The fabric that plays a node; see ang_remote.c. */
-#define ANG_REMOTE_NO		0	/* this fabric */
-#define ANG_REMOTE_YES		1	/* another fabric, which the host reaches */
-#define ANG_REMOTE_GONE		2	/* lost: no fabric plays it */
+/* Which process runs a node: ang_node.remote; see ang_remote.c. */
+#define ANG_REMOTE_NO		0	/* this process */
+#define ANG_REMOTE_YES		1	/* another process */
+#define ANG_REMOTE_GONE		2	/* none: the node is lost */
 
 /*
- * Scheduling word of a node; the low 32 bits are rings with new packets: ring
- * port * ANGARA_VC_NUM + vc has bit ring >> ang_fabric.ring_shift.
+ * Scheduling word of a node.  The low 32 bits mark rings with new packets: ring
+ * number r = port * ANGARA_VC_NUM + vc has bit r >> ang_fabric.ring_shift.
  */
 #define ANG_SCHED_RX		0xFFFFFFFFULL
 #define ANG_SCHED_WORK		(1ULL << 32)	/* there is work */
-#define ANG_SCHED_OWNED		(1ULL << 33)	/* a view is advancing it */
+#define ANG_SCHED_OWNED		(1ULL << 33)	/* a view holds the node */
 #define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
-#define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has run out */
-#define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() asked to inspect it */
-#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host holds it permanently */
-#define ANG_SCHED_WOKEN		(1ULL << 38)	/* woken by ang_wake(), not by its holder */
-#define ANG_SCHED_FENCED	(1ULL << 39)	/* it continues in a copy of the fabric */
+#define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has expired */
+#define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() was called */
+#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host always holds it */
+#define ANG_SCHED_WOKEN		(1ULL << 38)	/* ang_wake() added work */
+#define ANG_SCHED_FENCED	(1ULL << 39)	/* moved to a copy of the fabric */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
 /**
- * struct ang_node - adapter and router, or a switch: a router alone
+ * struct ang_node - a node (adapter and router), or a switch (router only)
  * @sched: ANG_SCHED_* (any thread)
  * @lanes: ANG_LANES_*, written by the holder (any thread)
  * @db: contexts whose doorbell rang (any thread)
- * @db_admin: registers or the admin doorbell were written (any thread)
- * @buf_waiting: the owner wants a payload buffer (any thread)
- * @next: link of the run queue, plus 1 (the setter of ANG_SCHED_WORK, then the view)
- * @timer_next: link of the timer list, plus 1
+ * @db_admin: a register or the admin doorbell was written (any thread)
+ * @buf_waiting: the node waits for a payload buffer (any thread)
+ * @next: next node on the run queue, plus 1 (the setter of ANG_SCHED_WORK, then
+ *	the view)
+ * @timer_next: next node on the timer list, plus 1
  * @reg: registers as written, by offset / 4 (any thread)
- * @lost: the ang_fabric.lost that the node has handled
- * @losing: the one that it is handling
- * @lost_at: progress of that, see ang_lost()
+ * @lost: value of ang_fabric.lost that the node has handled
+ * @losing: value of ang_fabric.lost that the node is handling
+ * @lost_at: part at which handling of @losing continues, see ang_lost()
  * @dead_links: ports to lost routers, one bit each
- * @way: paths to other nodes that it walked, by their number; see ang_lost.c
- * @torn: its holder ended in the middle of it; see ang_recover.c
- * @pass: packet that it is forwarding
- * @fence_pass: @pass when it was fenced
- * @id: number, of a node or, behind those, of a switch
- * @keeper: of a switch: node by which it is programmed
- * @pe: node: where in the fabric its contexts and domains are; 0: a switch has none
- * @enabled: state of CONTROL that is in effect
+ * @way: cached paths to other nodes, by node number; see ang_lost.c
+ * @torn: the node's holder died; see ang_recover.c
+ * @pass: packet that the node is forwarding
+ * @fence_pass: @pass when the node was fenced
+ * @id: router number: nodes first, then switches
+ * @keeper: switch: node that programs it
+ * @pe: node: offset of its contexts and domains in the fabric; 0 for a switch
+ * @enabled: the node is enabled: value of CONTROL that is in effect
  * @resetting: a reset has begun and not ended
  * @rx: rings that may hold packets, bits as in ANG_SCHED_RX
- * @remote: ANG_REMOTE_*, which fabric plays it (any thread)
- * @clock: own clock, router cycles
- * @stage: where an unfinished round continues, see ang_node.c
- * @at: where an unfinished stage continues, 0: at its start
- * @moved: something was done in this round
- * @calm: small operations in a row, see ang_lane.c
- * @spell: @calm before it was taken outside of ang_run()
+ * @remote: ANG_REMOTE_*: process that runs the node (any thread)
+ * @clock: clock of the node, in router cycles
+ * @stage: stage at which an unfinished round continues, see ang_node.c
+ * @at: position at which an unfinished stage continues, 0: its start
+ * @moved: there was progress in this round
+ * @calm: number of small operations without other activity, see calm_add()
+ * @spell: @calm before ang_lanes_visit() reduced it
  * @timer: cycle at which the PE gets a credit packet, 0 for none
  * @unreported: results that were not reported to the PE, over all trees
- * @red_trees: trees with a result to issue
- * @ctl_trees: trees with OPEN, credit or abort packets to issue
- * @tx: contexts with an entry to fetch or data to inject
- * @turn: context that injects first next time
- * @first: context that was the first in this round
- * @untold: contexts to which the last step did not report its events
- * @dirty: contexts with counters to publish
- * @retry_ports: ports whose links hold packets, see ang_retry.c
+ * @red_trees: trees with a result to issue, one bit each
+ * @ctl_trees: trees with OPEN, credit or ABORT packets to issue, one bit each
+ * @tx: contexts with an entry to fetch or data to inject, one bit each
+ * @turn: context that injects first in the next round
+ * @first: context that injects first in this round
+ * @unpublished: the last step has not published all events of contexts
+ * @dirty: contexts with counters to publish, one bit each
+ * @retry_ports: ports whose links have packets in flight, see ang_retry.c
  * @retry_due: clock at which the first of these ports is due, 0 for none
- * @refused: messages from here that were refused by their receivers
- * @buf_hint: where to search first for a free payload buffer, per ANG_BUF_*
+ * @refused: number of messages of this node that receivers have refused
+ * @buf_hint: start of the search for a free payload buffer, per ANG_BUF_*
  * @adm: node: admin queue
- * @box: switch: command of its keeper
+ * @box: switch: box for commands of its keeper
  * @fifo: PEGroup FIFOs, ANG_FIFO_*
- * @drops: dropped packets by cause
+ * @drops: number of dropped packets, by cause ANGARA_DROP_*
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  * @tree: routing table, Reducer, credit unit: cfg.trees of them
  */
@@ -604,7 +530,7 @@ struct ang_node {
 	u64 clock;
 	u8 stage;
 	bool moved;
-	bool untold;
+	bool unpublished;
 	u32 at;
 	u32 calm;
 	u32 spell;
@@ -634,41 +560,48 @@ struct ang_node {
 };
 
 /**
- * struct ang_fabric - head of the block of memory
+ * struct ang_fabric - head of the block of memory that holds a fabric
  * @cfg: configuration
  * @stride: bytes per router
- * @pe_size: bytes of contexts and domains, per node
+ * @pe_size: bytes of the contexts and domains of one node
  * @off_table: offset in the block of the topology's table, behind the routers
  *	and the contexts and domains of nodes
  * @off_text: offset of the topology's description, behind the table
  * @text_size: bytes of the description, without its NUL
  * @off_dom: offset from ang_node.pe, behind the contexts, of a node's domains,
  *	struct ang_dom[cfg.ctxs]
- * @off_lane: likewise of lanes, struct ang_lane[2 * ANG_LANES]
- * @off_op: likewise of operations, struct ang_op[cfg.ctxs][cfg.ops]
- * @off_inl: likewise of inline payload of operations, [cfg.ctxs][cfg.ops] of
- *	ANGARA_MAX_INLINE bytes
+ * @off_lane: offset from ang_node.pe of lanes, struct ang_lane[2 * ANG_LANES]
+ * @off_op: offset from ang_node.pe of operations, struct
+ *	ang_op[cfg.ctxs][cfg.ops]
+ * @off_inl: offset from ang_node.pe of inline payload of operations,
+ *	[cfg.ctxs][cfg.ops] of ANGARA_MAX_INLINE bytes
  * @off_port: offset in a router of its ports, struct ang_port[@nports]
- * @off_life: per tree and port, the life of the neighbor's row, 0 if it is
- *	unknown: u32[cfg.trees][@nports]
- * @off_ring: rings, [@nports][ANGARA_VC_NUM] of @ring_size
- * @off_ref: reference counts of payload buffers, u32[bufs]
- * @off_link: per payload buffer, the buffer that waits behind it in a Reducer,
- *	u64[bufs]
- * @off_buf: payload buffers, [bufs] of @buf_size
- * @nports: largest number of ports of a router
- * @ring_shift: low bits of a ring's number that ANG_SCHED_RX leaves out
- * @bubble: it is a torus: bubble flow control, see ang_link.c
- * @express: trains may do without links, see ang_express.c
+ * @off_mgmt: offset in a router of its struct ang_mgmt
+ * @off_life: offset in a router of the lives of the neighbors' rows, per tree
+ *	and port, u32[cfg.trees][@nports]; 0: unknown
+ * @off_ring: offset in a router of rings, [@nports][ANGARA_VC_NUM] of
+ *	@ring_size
+ * @off_ref: offset in a router of reference counts of payload buffers,
+ *	u32[bufs]
+ * @off_link: offset in a router of links to the buffer that waits behind a
+ *	buffer in a Reducer, u64[bufs]
+ * @off_buf: offset in a router of payload buffers, [bufs] of @buf_size
+ * @nports: ports of the router with the most ports
+ * @ring_shift: number of low bits of a ring's number that are dropped in
+ *	ANG_SCHED_RX
+ * @bubble: bubble flow control is used (on a torus), see ang_link.c
+ * @express: trains may bypass links, see ang_express.c
  * @ring_size: bytes of a ring
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
  *	cfg.remote those of links
- * @lost: how often nodes were lost, or links went down or up, see ang_lost.c (any
- *	thread)
- * @flawed: links with ANG_FLAW_*, counted per direction, and losses of nodes
+ * @lost: the era: number of times that nodes were lost or came back, or links
+ *	went down or up, see ang_lost.c (any thread)
+ * @born: era in which this process joined a running fabric; 0: it was there
+ *	from the start
+ * @flawed: number of links with ANG_FLAW_*, per direction, and of lost nodes
  *	(any thread)
- * @broken: ports with ANG_FLAW_DOWN, and losses of nodes (any thread)
+ * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes (any thread)
  * @up_waits: a command waits until all nodes have handled @lost (any thread)
  */
 struct ang_fabric {
@@ -683,6 +616,7 @@ struct ang_fabric {
 	u32 off_op;
 	u32 off_inl;
 	u32 off_port;
+	u32 off_mgmt;
 	u32 off_life;
 	u32 off_ring;
 	u32 off_ref;
@@ -696,18 +630,19 @@ struct ang_fabric {
 	u32 buf_size;
 	u32 bufs;
 	u32 lost;
+	u32 born;
 	u32 flawed;
 	u32 broken;
 	u32 up_waits;
 };
 
-#define ANG_HEAD_SIZE	256	/* bytes of struct ang_fabric, before the first node */
+#define ANG_HEAD_SIZE	256	/* bytes before the first node */
 
 /**
  * ang_links_perfect() - are all links of a fabric up and without faults?
  * @fab: fabric
  *
- * Only then may an operation do without links.
+ * Operations may bypass links only while this is true.
  */
 static inline bool ang_links_perfect(const struct ang_fabric *fab)
 {
@@ -776,7 +711,7 @@ static inline struct ang_port *ang_port(struct ang_fabric *fab,
 }
 
 /*
- * ang_lives() - get the lives of a tree's rows at a node's neighbors, by port
+ * ang_lives() - get the array of lives of the neighbors' rows, by port
  */
 static inline u32 *ang_lives(struct ang_fabric *fab, struct ang_node *n,
 			     u32 tree)

@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Work: what the model does is counted, so that a host can bound what it does
- * in one go, whatever the users of the fabric ask for.
+ * Work: the model counts its work, so that a host can bound the duration of one
+ * call, whatever operations the users request.
  *
- * A unit is about what a processor of today does in a nanosecond.  The count
- * follows from what is done alone; the same inputs give the same count on any
- * machine.  Each thing is counted where it is done, by the weights below; what
- * costs little beside something that is counted has no weight of its own.
- * Tracing is not counted.
+ * A unit is about a nanosecond of a current processor.  The count depends only
+ * on the actions of the model: the same inputs give the same count on any
+ * machine.  Each action is counted where it is done, by the weights below.  An
+ * action that costs little compared to a counted action has no weight.  Tracing
+ * is not counted.
  *
  * A step of a node (ang_node.c) ends when it has done ang_view.turn units.  It
- * is cut between pieces that are never cut:
+ * may end only between these pieces:
  *
- *	an access to host memory, an entry of a queue, a train of one operation
- *	the head of one ring or FIFO: delivered to all local participants, or
- *	combined with all that has waited for it in a Reducer
- *	a READY, which looks at every message that the node sends
- *	a tree that goes down: every operation of its participants ends
- *	an admin command; the end of a context is one per tree that it is in
+ *  - an access to host memory, an entry of a queue, a train of one operation;
+ *  - the packet at the head of one ring or FIFO: it is delivered to all local
+ *    participants, or combined with all contributions that have waited for it
+ *    in a Reducer;
+ *  - a READY, which visits every message that the node sends;
+ *  - a tree that goes down: every operation of its participants ends;
+ *  - an admin command; to destroy a context takes one piece per tree of the
+ *    context.
  *
- * A packet of a tree that goes to a neighbor without links is part of the piece
- * that sends it, one at the most: none goes that way once the step is over.
+ * A packet of a tree that bypasses a link (ang_hop.c) belongs to the piece that
+ * sends it.  A piece has at most one such packet: when the step's work is used
+ * up, packets use links.
  *
- * ang_work_piece() is the most that one piece can be; then the step tells
- * contexts of what has happened, ANG_WORK_TELL at the most.  Thus a step does
- * at most
+ * ang_work_piece() is the maximum of one piece.  At its end the step publishes
+ * events to contexts, which takes at most ANG_WORK_TELL.  Thus a step takes at
+ * most
  *
  *	turn + ang_work_piece() + ANG_WORK_TELL
  *
- * and ang_run() at most its budget and a step.  What a node does about losses
- * (ang_lost.c) is cut between links, trees and operations, each with the longest
- * way there and back.
+ * and ang_run() takes at most its budget and a step.  The handling of losses
+ * (ang_lost.c) may end between links, trees and operations; each piece includes
+ * a search of the longest path there and back.
  */
 #ifndef ANG_WORK_H
 #define ANG_WORK_H
 
-#define ANG_WORK_STEP	100U	/* a node is taken and let go */
-#define ANG_WORK_DMA	25U	/* an access to host memory, beside its bytes */
+#define ANG_WORK_STEP	100U	/* a node is taken and released */
+#define ANG_WORK_DMA	25U	/* an access to host memory, plus its bytes */
 #define ANG_WORK_BYTES	8U	/* bytes copied per unit */
 #define ANG_WORK_PKT	50U	/* a packet is sent, received, or has to wait */
 #define ANG_WORK_WQE	100U	/* an entry of a queue is fetched, or has to wait */
@@ -45,12 +48,12 @@
 #define ANG_WORK_HOP	20U	/* a hop of a route, in a search */
 #define ANG_WORK_IRQ	1000U	/* an interrupt */
 
-/* Longer routes are not walked in one piece: such trains are sent as packets. */
+/* Longest route of a train that bypasses links; one piece walks the route. */
 #define ANG_EXPRESS_HOPS	64U
 
-/* Units of a node's step, before other nodes have their turn. */
+/* Units of a node's step before other nodes have their turn. */
 #define ANG_WORK_TURN	16384U
-/* Units beyond that for publishing events; other contexts wait for the next step. */
+/* Further units for publishing events; the next step publishes the rest. */
 #define ANG_WORK_TELL	8192U
 /* Units for publishing the events of one context. */
 #define ANG_WORK_TELL_ONE	(2 * ANG_WORK_DMA + ANG_WORK_IRQ)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests of the admin queue, of events and interrupts, and of adapters
- * that answer wrongly, not at all, or do not stop.
+ * that answer wrongly, do not answer, or do not stop.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -110,7 +110,7 @@ static void statuses_as_errors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 }
 
-/* Faults of an adapter; the expected outcome is always the same. */
+/* A fault of an adapter; the driver must disable the adapter after each. */
 struct fault {
 	const char *name;
 	bool mute;
@@ -119,7 +119,7 @@ struct fault {
 
 static const struct fault faults[] = {
 	{ .name = "no answer", .mute = true },
-	{ .name = "an answer to no command", .wrong_tag = true },
+	{ .name = "an answer without a command", .wrong_tag = true },
 };
 
 static void fault_name(const struct fault *fault, char *name)
@@ -151,14 +151,17 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_FALSE(test, f->adev->stuck);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
-	/* All sleepers wake, with a context or without. */
+	/* Sleepers on the files of the device and of the context wake. */
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&with) & EPOLLERR);
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&without) & EPOLLERR);
 	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
 	KUNIT_EXPECT_EQ(test, EPOLLERR,
 			(__force int)fake_poll(fake_ctx_of(f, filp), NULL));
 
-	/* No command reaches the adapter any more, even if it would answer now. */
+	/*
+	 * The core sends no more commands, even though the adapter would answer
+	 * again.
+	 */
 	f->mute = f->wrong_tag = false;
 	memset(f->count, 0, sizeof(f->count));
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
@@ -191,7 +194,7 @@ static void stuck_keeps_its_memory(struct kunit *test)
 	f->unstoppable = f->uncuttable = true;
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_TRUE(test, f->adev->stuck);
-	f->unstoppable = f->uncuttable = false; /* too late */
+	f->unstoppable = f->uncuttable = false; /* memory stays allocated */
 
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
@@ -211,7 +214,7 @@ static void destroy_refused(struct kunit *test)
 	filp = fake_open_ctx(f);
 	f->status[ANGARA_ADM_CTX_DESTROY] = ANGARA_ADM_ST_ABSENT;
 	fake_close(f, filp);
-	/* It is unknown which memory the adapter still uses: the core resets it first. */
+	/* The adapter may still use the memory: the core resets the adapter. */
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
@@ -221,8 +224,8 @@ static void destroy_refused(struct kunit *test)
  * struct joiner - a thread that joins a tree
  * @task: the thread
  * @mm: address space of @arg
- * @filp: its file, with a context
- * @arg: user address of its struct angara_join
+ * @filp: file of the context that joins
+ * @arg: user address of the thread's struct angara_join
  * @ret: result of the ioctl
  * @done: the ioctl has returned
  */
@@ -269,7 +272,9 @@ static bool joiner_ends(struct joiner *j)
 	return wait_for_completion_timeout(&j->done, 10 * HZ);
 }
 
-/* A slow adapter: commands do not wait for each other, and a killed caller does not wait. */
+/*
+ * A slow adapter: commands do not wait for others, killed callers not at all.
+ */
 static void many_commands_at_once(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -311,7 +316,7 @@ static void many_commands_at_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, i % 2 ? 0 : -EINTR, j[i].ret);
 		kthread_stop(j[i].task);
 	}
-	/* Slots of killed callers are free again, also after the queue wraps. */
+	/* After the answers, the slots of killed callers can be used again. */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
 		struct angara_tree_get get;
 
@@ -323,7 +328,9 @@ static void many_commands_at_once(struct kunit *test)
 	vm_munmap(mem, PAGE_SIZE);
 }
 
-/* Objects of a file on an adapter that does not answer are kept, without waiting. */
+/*
+ * If the adapter does not answer, close() keeps the file's memory and returns.
+ */
 static void closed_before_the_answer(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -341,7 +348,7 @@ static void closed_before_the_answer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 20 * HZ));
 	KUNIT_EXPECT_EQ(test, 1, f->num_held);
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
-	/* Unregistering does not wait either; the memory is freed after the reset. */
+	/* Unregistering does not wait; the memory is freed after the reset. */
 	f->guarded = true;
 	since = jiffies;
 	fake_unregister(f);
@@ -351,9 +358,9 @@ static void closed_before_the_answer(struct kunit *test)
 }
 
 /*
- * The device does not destroy the objects of four files.  Closing the first
- * file waits, closing the next three does not, and all memory is freed in the
- * end.
+ * The adapter does not answer commands that destroy objects of four files.
+ * Closing the first file waits, closing the next three does not, and all memory
+ * is freed in the end.
  */
 static void late_files_do_not_wait(struct kunit *test)
 {
@@ -379,14 +386,17 @@ static void late_files_do_not_wait(struct kunit *test)
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, (u32)ARRAY_SIZE(filp), f->num_held);
 	fake_answer(f);
-	/* A domain's file ends when the file of its last context is gone. */
+	/* A domain's file is freed after the file of its last context. */
 	for (i = 0; i < 1000 && (atomic_read(&f->adev->late_files) ||
 				 fake_pages(f) != pages); i++)
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 
-	/* No file is late any more: the next close waits for its device again. */
+	/*
+	 * The device has no objects of closed files: the next close waits
+	 * again.
+	 */
 	fake_close(f, fake_open_ctx(f));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&f->adev->late_files));
 }
@@ -403,8 +413,8 @@ static void events_over_laps(struct kunit *test)
 		flush_work(&f->adev->aeq_work);
 		KUNIT_EXPECT_EQ(test, n + i, f->reg[ANGARA_REG_AEQ_CI / 4]);
 		/*
-		 * The core reports half a queue of events, too, so the adapter
-		 * need not stop.
+		 * The core also writes the consumer index after half a queue of
+		 * events, so the adapter finds room and drops no event.
 		 */
 		KUNIT_EXPECT_LE(test, 2 * (n / ANG_AEQ_ENTRIES + 1), f->ci_writes);
 	}
@@ -419,7 +429,7 @@ static void interrupts(struct kunit *test)
 	struct file *filp;
 	__le64 *ctr;
 
-	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* not yet registered */
+	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* before registration */
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
 	ctl = fake_at(f, le64_to_cpu(c->ctl), sizeof(*ctl));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of bringing an adapter up, of its ioctls as such, and of the
- * shares of its contexts.
+ * KUnit tests of bringing an adapter up, of the arguments of ioctls, and of the
+ * number of contexts that a user may have.
  */
 #include <linux/mm.h>
 
 #include "fake.h"
 
-/* A register of an adapter that the driver must reject. */
+/* A register value that makes the driver reject the adapter. */
 struct stranger {
 	const char *name;
 	u32 reg;
@@ -47,7 +47,7 @@ static void strangers_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
 }
 
-/* A description that the driver must reject. */
+/* The driver must reject these descriptions of fabrics. */
 static void unknown_fabrics(struct kunit *test)
 {
 	static const char *const texts[] = {
@@ -174,7 +174,7 @@ static void sizes_and_flags(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -EINVAL, fake_ioctl(f, filp, c->cmd, arg,
 							  PAGE_SIZE));
 	}
-	/* A longer structure is rejected if it sets an unknown flag. */
+	/* An unknown flag is rejected in a longer structure, too. */
 	arg[1] = BIT(31);
 	for (len = c->first; len <= PAGE_SIZE; len += len < 256 ? 1 : 128) {
 		arg[0] = len;
@@ -186,7 +186,7 @@ static void sizes_and_flags(struct kunit *test)
 	arg[0] = PAGE_SIZE;
 	((u8 *)arg)[c->size] = 1;
 	KUNIT_EXPECT_EQ(test, -E2BIG, fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
-	/* The size exceeds the memory. */
+	/* The size exceeds the user's memory. */
 	arg[0] = c->size + 8;
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_ioctl(f, filp, c->cmd, arg,
 						  ALIGN(c->size, 8)));
@@ -295,7 +295,9 @@ static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 	return taken;
 }
 
-/* A user gets half of the free contexts, rounded up; the rest is for administrators. */
+/*
+ * A user gets half of the free contexts, rounded up; administrators the rest.
+ */
 static void shares_of_users(struct kunit *test)
 {
 	u32 n = *(const u32 *)test->param_value;

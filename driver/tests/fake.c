@@ -10,7 +10,7 @@
 
 #include "fake.h"
 
-/* Base of the adapter's addresses: no such address is an address of the CPU. */
+/* Base of DMA addresses: no DMA address is also an address of the CPU. */
 #define BUS_OFFSET	BIT_ULL(52)
 
 static struct fake *to_fake(struct ang_dev *adev)
@@ -59,7 +59,7 @@ static void expect_cut(struct fake *f)
 {
 	if (f->guarded)
 		KUNIT_EXPECT_FALSE_MSG(f->test, f->master,
-				       "memory is given back while the adapter reaches it");
+				       "memory is freed while the adapter can still access it");
 }
 
 static void *fake_dma_alloc(struct ang_dev *adev, size_t size, u64 *addr)
@@ -93,7 +93,7 @@ static void fake_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr
 	list_for_each_entry(m, &f->mems, entry)
 		if (m->mem == mem && m->size == size && m->addr == addr)
 			goto found;
-	KUNIT_FAIL(f->test, "dma_free() of %zu bytes that are not there", size);
+	KUNIT_FAIL(f->test, "dma_free() of %zu bytes that were not allocated", size);
 	return;
 
 found:
@@ -139,7 +139,7 @@ static void page_unmap(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
 		xa_erase(&f->bus, bus_pfn);
 }
 
-/* Maps like an IOMMU that makes a whole table contiguous, or as without an IOMMU. */
+/* Maps as an IOMMU that makes a whole table contiguous, or as without IOMMU. */
 static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct fake *f = to_fake(adev);
@@ -201,7 +201,7 @@ void *fake_at(struct fake *f, u64 addr, size_t len)
 	if (entry && offset_in_page(addr) + len <= PAGE_SIZE)
 		return page_address(pfn_to_page(xa_to_value(entry))) +
 		       offset_in_page(addr);
-	KUNIT_FAIL(f->test, "%zu bytes at %#llx are not the adapter's", len, addr);
+	KUNIT_FAIL(f->test, "the adapter has no access to %zu bytes at %#llx", len, addr);
 	return NULL;
 }
 
@@ -250,7 +250,7 @@ u32 fake_pages(struct fake *f)
 	return pages;
 }
 
-/* A page of a queue has one reference left, a page of a region is pinned. */
+/* Free a page: one of a queue has one reference, one of a region is pinned. */
 static void page_forget(struct fake *f, struct page *page)
 {
 	if (PageAnon(page)) {
@@ -268,7 +268,7 @@ u32 fake_forget(struct fake *f)
 	void *entry;
 	u32 pages = 0;
 
-	rcu_barrier(); /* contexts are destroyed late */
+	rcu_barrier(); /* contexts are freed by RCU callbacks */
 	xa_for_each(&f->mapped, pfn, entry) {
 		KUNIT_EXPECT_EQ(f->test, 1, xa_to_value(entry));
 		page_forget(f, pfn_to_page(pfn));
@@ -423,7 +423,7 @@ static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
 	*reg(f, off) = val;
 	f->ci_writes += off == ANGARA_REG_AEQ_CI;
 	if (off == ANGARA_REG_CONTROL && !val && !f->unstoppable) {
-		/* Queues restart at entry 0. */
+		/* The queues start again at entry 0. */
 		*reg(f, ANGARA_REG_ASQ_DB) = 0;
 		f->answers = 0;
 		f->aeq_pi = 0;
@@ -473,7 +473,7 @@ void fake_unregister(struct fake *f)
 	f->registered = false;
 }
 
-/* Not registered yet. */
+/* Makes an adapter that is not registered yet. */
 struct fake *fake_new(struct kunit *test)
 {
 	struct fake *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);

@@ -4,9 +4,9 @@
  * adapter that a test controls: it can answer wrongly, give no answer, or fail
  * to stop.
  *
- * It checks the memory that the core passes to it.  No device address is an
- * address of the CPU; memory is freed as it was allocated, and all memory is
- * freed in the end; otherwise fake_exit() fails the test.
+ * The transport checks the memory that the core passes to the adapter.  No DMA
+ * address is also an address of the CPU.  If memory is freed with wrong
+ * arguments, or not freed in the end, the test fails.
  */
 #ifndef ANG_TESTS_FAKE_H
 #define ANG_TESTS_FAKE_H
@@ -23,17 +23,17 @@
 
 #define FAKE_CTXS	8U
 #define FAKE_TREES	16U
-#define FAKE_NODE	5U		/* of 2x2x2 */
+#define FAKE_NODE	5U		/* number of the adapter's node */
 #define FAKE_FABRIC	0x1122334455667788ULL
 #define FAKE_REGS	(ANGARA_REG_ISR / 4 + 1)
 #define FAKE_FILES	12
 
 /**
- * struct fake_mem - memory that the core has from dma_alloc
+ * struct fake_mem - memory that the core got from dma_alloc
  * @entry: in fake.mems
- * @mem: the CPU's address
+ * @mem: address for the CPU
  * @size: bytes
- * @addr: the adapter's address
+ * @addr: DMA address
  */
 struct fake_mem {
 	struct list_head entry;
@@ -43,43 +43,45 @@ struct fake_mem {
 };
 
 /**
- * struct fake - an adapter emulated by a test; used by one thread at a time,
- * except threads whose commands it holds
+ * struct fake - an adapter emulated by a test.  Only one thread at a time uses
+ * it, not counting threads that wait for the answer to a held command
  * @test: the test
  * @parent: device above the adapter
- * @adev: the adapter; NULL once it is put
- * @registered: it is registered
+ * @adev: the core's device; NULL after ang_dev_put()
+ * @registered: @adev is registered
  * @reg: registers; a test may change them before fake_register()
- * @answers: completions so far
- * @count: commands taken, by opcode
+ * @answers: number of completions so far
+ * @count: number of commands taken, by opcode
  * @last: last command, by opcode
- * @status: what to answer, by opcode
+ * @status: status to answer with, by opcode
  * @text: description of the fabric, NULL for a torus of 2x2x2
- * @mute: does not answer
- * @holds: takes commands and answers them later, at fake_answer()
- * @held: these
- * @num_held: their number
- * @wrong_tag: answers to another command
- * @unready: does not get ready
- * @absent: not on the bus: all registers read all ones, nothing is taken
- * @unstoppable: a reset does not stop it
- * @master: it reaches memory
- * @uncuttable: it still reaches memory after dma_disable
- * @guarded: the core must free no memory while the adapter reaches memory
+ * @mute: the adapter does not answer
+ * @holds: the adapter answers commands only when the test calls fake_answer()
+ * @held: held commands
+ * @num_held: number of @held
+ * @wrong_tag: completions have a tag that is not that of the command
+ * @unready: the adapter does not become ready
+ * @absent: not on the bus: all registers read all ones, commands are lost
+ * @unstoppable: a reset does not stop the adapter
+ * @master: the adapter can access memory
+ * @uncuttable: the adapter can still access memory after dma_disable
+ * @guarded: the core must free no memory while the adapter can access memory
  * @on_command: called before a command is answered, or NULL
  * @aeq_pi: events posted so far
  * @ci_writes: writes of the event queue's consumer index
  * @mems: memory from dma_alloc
  * @mapped: number of mappings of each page, by page frame number
- * @bus: page frame number of each mapped page, by the adapter's page number
- * @merges: not 0: each mapping is in one piece, the next mapping at this
+ * @bus: page frame number of each mapped page, by page number of the DMA
  *	address
+ * @merges: if not 0, each mapping is contiguous, as with an IOMMU, and the next
+ *	mapping starts at this DMA address
  * @unmaps: calls of dma_unmap so far
- * @fail: number of the dma_alloc or dma_map, from now, that fails; 0 for none
+ * @fail: which of the next calls of dma_alloc and dma_map fails, counted from
+ *	1; 0 for none
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
  * @file: open files of the adapter
- * @ctx: for each of @file, the file of the context made last in its domain
+ * @ctx: per entry of @file, the file of the newest context in its domain
  * @ubuf: two pages of user memory for arguments; the second cannot be accessed
  * @creds: credentials that fake_as() has set, or NULL
  * @own_creds: credentials before fake_as()
@@ -145,29 +147,32 @@ void fake_unregister(struct fake *f);
 void fake_answer(struct fake *f);
 void fake_event(struct fake *f, u8 type, u32 index, u32 value);
 
-/* Bytes and pages that the core has allocated and not freed. */
+/* Return: bytes or pages that the core has allocated and not freed. */
 size_t fake_bytes(struct fake *f);
 u32 fake_pages(struct fake *f);
-/* Pages charged to this process. */
+/* Return: pinned pages charged to this process. */
 unsigned long fake_pinned(void);
 bool fake_is_mapped(struct fake *f, unsigned long pfn);
-/* The word that the adapter reads at @addr; fails the test if the adapter has no access. */
+/* Return: memory at DMA address @addr; fails the test if that is not mapped. */
 void *fake_at(struct fake *f, u64 addr, size_t len);
-/* The page frame number at an address of the adapter's, or 0. */
+/* Return: page frame number of a DMA address, or 0. */
 unsigned long fake_pfn(struct fake *f, u64 addr);
-/* Entry @i of a list of pages: the page frame number. */
+/* Return: page frame number of entry @i of a list of pages. */
 unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i);
-/* Frees memory that the core has left to a stuck adapter.  Returns the number of pages. */
+/*
+ * Frees memory that the core never frees, since the adapter was stuck.  Return:
+ * pages.
+ */
 u32 fake_forget(struct fake *f);
 
 struct file *fake_open(struct fake *f);
 void fake_close(struct fake *f, struct file *filp);
-/* Drops a reference; if it was the last, the file is closed on return. */
+/* Drops a reference; after the last, the file is closed before this returns. */
 void fake_fput(struct file *filp);
 /* Closes only the context's file. */
 void fake_close_ctx(struct fake *f, struct file *filp);
 struct file *fake_ctx_of(struct fake *f, struct file *filp);
-/* Waits until all closed files have ended. */
+/* Waits until the objects of all closed files are destroyed. */
 void fake_settle(struct fake *f);
 int fake_domain(struct fake *f, struct file *filp, u32 pkey);
 int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
@@ -187,7 +192,9 @@ int fake_tree_get(struct fake *f, struct file *filp, u32 tree,
 		  struct angara_tree_get *get);
 int fake_delegate(struct fake *f, struct file *filp, u32 tree, u32 pkey);
 
-/* Zeroed memory of the process that has loaded the module. */
+/*
+ * Return: address of zeroed memory of the process that has loaded the module.
+ */
 unsigned long fake_user(struct fake *f, size_t len);
 /* Acts as user @uid until fake_as_self(). */
 void fake_as(struct fake *f, u32 uid, bool admin);

@@ -51,7 +51,7 @@ int fake_init(struct kunit *test)
 	return vm_munmap(f->ubuf + PAGE_SIZE, PAGE_SIZE);
 }
 
-/* The core must have no object left, even after a failed test. */
+/* Checks that the core has freed all objects, even after a failed test. */
 void fake_exit(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -101,9 +101,8 @@ void fake_as_self(struct fake *f)
 
 /**
  * struct closer - closes a file
- * @work: a thread of the kernel, in which files close without a return to user
- *	space
- * @filp: the file
+ * @work: work item, since only a kernel thread may call __fput_sync()
+ * @filp: file to close
  */
 struct closer {
 	struct work_struct work;
@@ -152,8 +151,8 @@ struct file *fake_ctx_of(struct fake *f, struct file *filp)
 }
 
 /*
- * The device has no path: call the core's open with a file that is not a
- * device, then install it.
+ * The device has no path in the file system: call the core's open() with an
+ * anonymous file, then install that file.
  */
 struct file *fake_open(struct fake *f)
 {
@@ -197,7 +196,7 @@ void fake_close_ctx(struct fake *f, struct file *filp)
 	f->ctx[i] = NULL;
 }
 
-/* Close the context's file first: other tests cover the other order. */
+/* Closes the context's file, then @filp; other tests cover the other order. */
 void fake_close(struct fake *f, struct file *filp)
 {
 	u32 i = file_place(f, filp);
@@ -207,7 +206,9 @@ void fake_close(struct fake *f, struct file *filp)
 	f->file[i] = NULL;
 }
 
-/* A kernel thread's fput() runs in another thread. */
+/*
+ * fput() of a kernel thread closes the file in another thread: wait for both.
+ */
 void fake_settle(struct fake *f)
 {
 	unsigned long end = jiffies + 10 * HZ;
@@ -236,7 +237,9 @@ __poll_t fake_poll(struct file *filp, struct poll_table_struct *wait)
 	return filp->f_op->poll(filp, wait);
 }
 
-/* The argument ends where user memory does. */
+/*
+ * Places the argument at the end of user memory, to detect accesses beyond it.
+ */
 long fake_ioctl(struct fake *f, struct file *filp, u32 cmd, void *arg, size_t len)
 {
 	unsigned long at = f->ubuf + PAGE_SIZE - ALIGN(len, 8);
@@ -279,7 +282,7 @@ int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
 	return 0;
 }
 
-/* A context in the file's domain, which is created if necessary. */
+/* Creates a context in the file's domain, and first the domain if necessary. */
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 {
 	int ret, dom = fake_domain(f, filp, 0);
@@ -288,13 +291,15 @@ int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 	if (dom && dom != -EBUSY)
 		return dom;
 	ret = fake_ctx_in(f, filp, sq, cq, &c);
-	/* The domain was rejected, or did not exist before. */
+	/*
+	 * Creating the domain has failed: return that error instead of -ENXIO.
+	 */
 	if (dom && ret == -ENXIO)
 		return dom;
 	return ret ? ret : c.ctx;
 }
 
-/* A file with the smallest context. */
+/* Opens a device file and creates a context with the shortest queues. */
 struct file *fake_open_ctx(struct fake *f)
 {
 	struct file *filp = fake_open(f);
@@ -325,7 +330,7 @@ int fake_dereg(struct fake *f, struct file *filp, u64 key)
 	return fake_ioctl(f, filp, ANGARA_IOCTL_MR_DEREG, &d, sizeof(d));
 }
 
-/* A tree of one node, which is the root and has one participant. */
+/* Sets the row of a tree of one node: the root, with one participant. */
 int fake_tree_set(struct fake *f, struct file *filp, u32 tree, u32 pkey,
 		  u32 flags)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests of the driver's core: the module.  They use it as a transport
- * does, through what it exports, and as a process does, through the files of
- * its devices.
+ * The module with KUnit tests of the driver's core.  The tests use the core as
+ * a transport does, through exported functions, and as a process does, through
+ * device files.
  */
 #include <linux/module.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests of memory regions: the contents of the adapter's table and lists,
- * the time from which they are valid, and that pages are free afterwards.
+ * when entries become valid, and that all pages are freed in the end.
  */
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -12,7 +12,7 @@
 
 #define LIST	ANGARA_MR_LIST_ENTRIES
 
-/* A region of @length that starts @skip bytes into the memory and touches @pages. */
+/* A region: starts @skip bytes into user memory, spans @pages pages. */
 struct region {
 	u32 skip;
 	u64 length;
@@ -39,7 +39,7 @@ static void region_name(const struct region *r, char *name)
 
 KUNIT_ARRAY_PARAM(region, regions, region_name);
 
-/* The table's entry of a key, of the domain created last. */
+/* Return: entry of a key in the table of the domain created last. */
 static struct angara_hw_mr *table_entry(struct fake *f, u64 key)
 {
 	u8 last = f->count[ANGARA_ADM_DOMAIN_TABLE] ? ANGARA_ADM_DOMAIN_TABLE :
@@ -54,7 +54,9 @@ static struct angara_hw_mr *table_entry(struct fake *f, u64 key)
 	       ANGARA_MR_SLOT(key) % per_page;
 }
 
-/* Page @i of 4 KiB of a region, found through its lists. */
+/*
+ * Return: page frame number of the 4 KiB page @i of a region, from its lists.
+ */
 static unsigned long region_pfn(struct fake *f, const struct angara_hw_mr *e, u32 i)
 {
 	u64 size = 1ULL << e->page_shift;
@@ -128,11 +130,11 @@ static void lists_name_the_pages(struct kunit *test)
 }
 
 /**
- * struct piece - memory that the adapter has in one piece
- * @at: address
+ * struct piece - memory that is contiguous for the adapter
+ * @at: DMA address
  * @pages: pages of 4 KiB
- * @shift: log2 of the page size that the adapter sees
- * @lists: lists of pages
+ * @shift: expected log2 of the adapter's page size
+ * @lists: expected number of lists of pages
  */
 struct piece {
 	u64 at;
@@ -159,7 +161,7 @@ static void piece_name(const struct piece *p, char *name)
 
 KUNIT_ARRAY_PARAM(piece, pieces, piece_name);
 
-/* Memory in one piece has one or two entries, and is unmapped at once, with one fence. */
+/* Contiguous memory needs one or two entries, one unmapping and one fence. */
 static void one_piece_few_pages(struct kunit *test)
 {
 	const struct piece *p = test->param_value;
@@ -225,7 +227,7 @@ static void no_memory_no_region(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		KUNIT_EXPECT_EQ(test, bad[i].ret, fake_mr(f, filp, bad[i].addr,
 							  bad[i].length, 0, &key));
-	/* No page follows the page for arguments. */
+	/* The page after the page for arguments is not mapped. */
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_mr(f, filp, f->ubuf, 2 * PAGE_SIZE,
 					       0, &key));
 	KUNIT_EXPECT_EQ(test, own, fake_pages(f));
@@ -258,16 +260,19 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
 	}
 	f->fail = 0;
-	/* The mapping and at least one list; four lists if no two pages are neighbours. */
+	/*
+	 * One mapping and at least one list; four lists if no pages are
+	 * adjacent.
+	 */
 	KUNIT_EXPECT_GE(test, n, 3);
 	KUNIT_EXPECT_LE(test, n, 6);
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	vm_munmap(mem, 3 * LIST * PAGE_SIZE);
 }
 
-/* At the fence of a registration the entry is complete and not valid yet; at
- * that of a deregistration it is not valid any more. In both cases the pages
- * are present.
+/* Called at a fence. During registration the entry is complete but not valid
+ * yet; during deregistration it is no longer valid. In both cases the pages are
+ * still mapped.
  */
 static void expect_fenced(struct fake *f, const struct angara_adm_cmd *cmd)
 {
@@ -315,7 +320,7 @@ static void no_fence_no_region(struct kunit *test)
 	f->status[ANGARA_ADM_FENCE] = 0;
 	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 100, 0, &key));
 
-	/* This region can be freed only after a reset. */
+	/* The fence fails: the region can be freed only after a reset. */
 	f->status[ANGARA_ADM_FENCE] = ANGARA_ADM_ST_OPCODE;
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
@@ -338,7 +343,7 @@ static void keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_mr(f, filp, f->ubuf, 1, 0, &key));
 	KUNIT_EXPECT_EQ(test, 1, ANGARA_MR_SLOT(key));
 	KUNIT_EXPECT_NE(test, key >> 16, first >> 16);
-	/* The slot is taken, whatever the other bits are. */
+	/* A key with the same slot is refused, whatever its random bits are. */
 	key = 1ULL << 63 | 1;
 	KUNIT_EXPECT_EQ(test, -EEXIST, fake_mr(f, filp, f->ubuf, 1,
 					       ANGARA_MR_KEY, &key));

@@ -5,7 +5,7 @@
 
 #include "fake.h"
 
-/* The number of entries of both queues. */
+/* Numbers of entries of the two queues. */
 struct queue_size {
 	u32 sq;
 	u32 cq;
@@ -13,8 +13,8 @@ struct queue_size {
 
 static const struct queue_size sizes[] = {
 	{ ANG_MIN_ENTRIES, ANG_MIN_ENTRIES },
-	{ 64, 128 },		/* a page each */
-	{ 128, 256 },		/* two */
+	{ 64, 128 },		/* one page per queue */
+	{ 128, 256 },		/* two pages per queue */
 	{ 1024, ANG_MIN_ENTRIES },
 	{ ANG_MIN_ENTRIES, 4096 },
 };
@@ -31,7 +31,9 @@ static u32 pages_of(size_t bytes)
 	return DIV_ROUND_UP(bytes, PAGE_SIZE);
 }
 
-/* Each page of a list is mapped, zero, and in no other list. */
+/*
+ * Each page of a list is mapped for the adapter, zeroed, and in no other list.
+ */
 static void expect_pages(struct fake *f, struct xarray *seen, u64 list, u32 count)
 {
 	struct kunit *test = f->test;
@@ -119,7 +121,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 		KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 	}
-	KUNIT_EXPECT_EQ(test, 3, n); /* a list, and mapping what is in it */
+	KUNIT_EXPECT_EQ(test, 3, n); /* allocating the list, mapping */
 	f->fail = 0;
 	bytes = fake_bytes(f);
 	pages = fake_pages(f);
@@ -133,7 +135,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_CREATE]);
 	}
 	f->fail = 0;
-	KUNIT_EXPECT_EQ(test, 3, n); /* a list, and mapping what is in it */
+	KUNIT_EXPECT_EQ(test, 3, n); /* allocating the list, mapping */
 }
 
 static void refused_by_the_adapter(struct kunit *test)
@@ -161,7 +163,7 @@ static void refused_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_ctx(f, filp, 8, 8));
 }
 
-/* The memory stays until the adapter has answered. */
+/* Called before the adapter answers: all memory of the context is mapped. */
 static void expect_all_mapped(struct fake *f, const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY ||
@@ -187,8 +189,8 @@ static void kept_until_destroyed(struct kunit *test)
 }
 
 /*
- * The adapter is removed first: it is stopped with its contexts, and files can
- * still be closed.
+ * The adapter is removed before its files are closed: the contexts are
+ * destroyed with the reset, and files can still be closed.
  */
 static void unregistered_under_a_file(struct kunit *test)
 {
@@ -211,7 +213,9 @@ static void unregistered_under_a_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 }
 
-/* The domain stays until its contexts end, in any order of closing the files. */
+/*
+ * The domain stays until its contexts are destroyed, in any order of closing.
+ */
 static void contexts_keep_their_domain(struct kunit *test)
 {
 	struct fake *f = test->priv;

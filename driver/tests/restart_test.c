@@ -101,7 +101,10 @@ static void new_files_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 5, &get));
 	KUNIT_EXPECT_EQ(test, 77, get.delegated);
-	/* Numbers start again: run more commands than the queue has entries. */
+	/*
+	 * Indices start at 0 again: run more commands than the queue has
+	 * entries.
+	 */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
 		KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
 		KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, filp, 3, 0));
@@ -111,7 +114,7 @@ static void new_files_work(struct kunit *test)
 	flush_work(&f->adev->aeq_work);
 	KUNIT_EXPECT_EQ(test, 1, f->reg[ANGARA_REG_AEQ_CI / 4]);
 
-	/* Closing the former owner's file removes nothing. */
+	/* The file that owned the old row does not own the new row. */
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
 	fake_close(f, old);
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 3, &get));
@@ -146,7 +149,7 @@ static void unregistered_while_down(struct kunit *test)
 	expect_stopped(f);
 }
 
-/* After any failure to start, the start can be retried. */
+/* After each kind of failed start, another start can succeed. */
 static void fails_to_start(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -186,12 +189,12 @@ static void mends_what_broke(struct kunit *test)
 	f->wrong_tag = false;
 	ang_dev_down(f->adev);
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
-	KUNIT_EXPECT_EQ(test, -EIO, ang_dev_up(f->adev)); /* does not stop */
+	KUNIT_EXPECT_EQ(test, -EIO, ang_dev_up(f->adev)); /* not reset */
 	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(fake_open(f)));
 	f->unstoppable = f->uncuttable = false;
 	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev));
 	KUNIT_EXPECT_FALSE(test, f->adev->broken || f->adev->stuck);
-	/* It is unknown whether it still used the memory. */
+	/* The adapter may still use the memory, so the memory is not freed. */
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
 	fake_open_ctx(f);
 	fake_unregister(f);
@@ -202,9 +205,9 @@ static void mends_what_broke(struct kunit *test)
 /**
  * struct silence - an adapter that does not stop at a reset
  * @name: for the log
- * @absent: it answers all ones
- * @unstoppable: it reports that it is enabled
- * @uncuttable: it cannot be cut off from memory
+ * @absent: all registers read all ones
+ * @unstoppable: the adapter still reports that it is enabled
+ * @uncuttable: the adapter cannot be cut off from memory
  */
 struct silence {
 	const char *name;
@@ -229,8 +232,8 @@ static void silence_name(const struct silence *s, char *name)
 KUNIT_ARRAY_PARAM(silence, silences, silence_name);
 
 /*
- * A missing answer proves nothing: only an adapter that is cut off from memory
- * no longer uses it.
+ * An adapter that does not answer may still use memory, so memory is freed only
+ * if the adapter is cut off from it.
  */
 static void cut_off_before_memory_is_given_back(struct kunit *test)
 {
@@ -260,7 +263,7 @@ static void cut_off_before_memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
-/* The same if the core has not noticed the failure when the adapter is unregistered. */
+/* The same, if the core detects the failure only while it unregisters. */
 static void cut_off_when_it_is_taken_away(struct kunit *test)
 {
 	const struct silence *s = test->param_value;
@@ -284,7 +287,7 @@ static void cut_off_when_it_is_taken_away(struct kunit *test)
 }
 
 /**
- * struct breaker - breaks an adapter later
+ * struct breaker - calls ang_dev_break() after a delay
  * @work: delayed work
  * @f: adapter
  */

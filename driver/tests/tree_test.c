@@ -5,7 +5,7 @@
 #define TREE	9
 #define PKEY(uid)	((uid) ? ANGARA_PKEY_UID(uid) : 0)
 
-/* Users; 0 means no user, for a row or a delegation without owner. */
+/* Users; 0 means that a row or delegation has no user. */
 #define ALICE	1000
 #define BOB	1001
 
@@ -116,7 +116,10 @@ static void owned_rows_go_with_the_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, one, 3, 7, 0));
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_clear(f, two, 1,
 						       ANGARA_TREE_CLEAR_OWNED));
-	/* Another user sets row 2 again: the file does not own the new row. */
+	/*
+	 * Row 2 is set again by another user: the file does not own the new
+	 * row.
+	 */
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, two, 2, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, two, 2, 7, 0));
 	fake_close(f, one);

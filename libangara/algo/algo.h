@@ -3,16 +3,16 @@
  * Software collectives as schedules.
  *
  * A schedule defines the work of one member of a collective: a list of steps
- * (send, receive, copy, combine) on byte ranges of three buffers.  Making one
- * is a pure function of the arguments: no message is sent, no memory of the
- * caller is touched.  The runner (run.h) executes one; teams (coll_run.c), the
- * libfabric provider (ofi/schedule.c) and the test (tests/algo_sim.c) deliver
- * its messages.
+ * (send, receive, copy, combine) on byte ranges of three buffers.  Making a
+ * schedule is a pure function of the arguments: no message is sent, no memory
+ * of the caller is touched.  The runner (run.h) executes a schedule; teams
+ * (coll_run.c), the libfabric provider (ofi/coll/schedule.c) and the test
+ * (selftests/library/algo_sim.c) deliver its messages.
  *
  * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m
  * bytes of the vector (of one block if each member has a block of its own).
  * Messages and bytes below are sums over all members.  A ring of several
- * dimensions has the sizes r, and K packets of a message (@packet); "moved"
+ * dimensions has the sizes r; K packets of a message (@packet); "moved"
  * members take part in an allgather under a number that differs from their rank
  * (@place).
  *
@@ -34,6 +34,7 @@
  * |		       | bcast, reduce		  | (n-1) K	 | (n-1) m	  |
  * |		       | allgather,		  | n(n-1)	 | n(n-1) m	  |
  * |		       |   reduce_scatter	  |		 |		  |
+ * | tree	       | allreduce		  | 2(n-1) K	 | 2(n-1) m	  |
  * | Bruck [B],	       | allgather		  | n L		 | n(n-1) m	  |
  * |	doubling [T]   |   exchange first	  | + moved	 | + moved m	  |
  * | Bruck [B]	       |			  |		 |		  |
@@ -53,8 +54,9 @@
  * [V] Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor
  *     collective communication library, SHPCC 1994.
  *
- * The schedule alone determines the order in which contributions are combined,
- * not timing: the same arguments give the same bits at all members.
+ * The schedule alone determines the order in which contributions are combined;
+ * timing has no influence: the same arguments give the same bits at all
+ * members.
  */
 #ifndef ANG_ALGO_H
 #define ANG_ALGO_H
@@ -89,10 +91,11 @@ enum ang_algo {
 	ANG_ALGO_RING,
 	ANG_ALGO_BRUCK,
 	ANG_ALGO_PAIRWISE,
+	ANG_ALGO_TREE,
 	ANG_ALGO_NUM
 };
 
-/* A message has at most this many packets: tags distinguish packets. */
+/* Limit of packets of a message, since tags have to distinguish packets. */
 #define ANG_ALGO_PACKETS	64U
 
 /** enum ang_buf - buffer of a byte range */
@@ -114,21 +117,39 @@ struct ang_blocks {
 };
 
 /**
- * struct ang_coll_args - a collective, as one member sees it
+ * struct ang_kin - a member's neighbours in a tree of all members
+ * @parent: rank of its parent; at the root, its own rank
+ * @children: ranks of its children, in the order in which the member combines
+ *	their contributions with its own
+ * @num: their number
+ * @arrivals: largest number of neighbours (parent and children) that any member
+ *	has; equal at all members
+ */
+struct ang_kin {
+	u32 parent;
+	const u32 *children;
+	u32 num;
+	u32 arrivals;
+};
+
+/**
+ * struct ang_coll_args - arguments of a collective at one member
  * @coll: ANG_COLL_*
  * @algo: ANG_ALGO_*
- * @rank: of this member
+ * @rank: rank of this member
  * @size: members, at least 1
- * @root: rank, in collectives that have one
+ * @root: rank of the root, in collectives that have one
  * @elem: bytes of an element, not 0
- * @count: elements of the vector; of one block if members have blocks
+ * @count: elements of the vector, or of one block if members have blocks
  * @in: blocks of IN: ALLTOALL, REDUCE_SCATTER, and SCATTER at the root
  * @out: blocks of OUT: ALLGATHER, ALLTOALL, and GATHER at the root
  * @dims: RING of BCAST, REDUCE and ALLREDUCE: the members are a torus of these
- *	sizes, whose product is @size; the coordinate of the first changes most
- *	quickly with the rank.  Sizes of 2 make a hypercube
+ *	sizes, whose product is @size; the coordinate of the first dimension
+ *	changes most quickly with the rank.  Sizes of 2 make a hypercube
  * @ndims: dimensions; 0: one ring of all members
- * @packet: RING of these: bytes of a packet; 0: messages are whole
+ * @packet: RING of BCAST, REDUCE and ALLREDUCE, and TREE: bytes of a packet; 0:
+ *	messages are whole
+ * @kin: TREE: the tree; another algorithm: NULL
  * @place: BRUCK and RECURSIVE_DOUBLING of ALLGATHER: number under which each
  *	rank takes part; NULL: its rank
  * @rank_of: the inverse of @place, which is a permutation
@@ -136,8 +157,8 @@ struct ang_blocks {
  *	reordering all blocks at the end
  *
  * If block lengths differ, members choose the same algorithm only if they name
- * it, or if all of them pass counts, as @irregular states.  With it,
- * @count is the member's own block in GATHER and SCATTER.
+ * it, or if all of them set @irregular and pass counts.  With it, @count is the
+ * member's own block in GATHER and SCATTER.
  */
 struct ang_coll_args {
 	enum ang_coll coll;
@@ -153,6 +174,7 @@ struct ang_coll_args {
 	const u32 *dims;
 	u32 ndims;
 	size_t packet;
+	const struct ang_kin *kin;
 	const u32 *place;
 	const u32 *rank_of;
 	bool exchange;
@@ -160,13 +182,13 @@ struct ang_coll_args {
 
 /** enum ang_step_kind - kinds of steps */
 enum ang_step_kind {
-	ANG_STEP_SEND,		/* @src to member @peer */
-	ANG_STEP_RECV,		/* from member @peer to @dst */
+	ANG_STEP_SEND,		/* send @src to member @peer */
+	ANG_STEP_RECV,		/* receive from member @peer to @dst */
 	ANG_STEP_COPY,		/* dst = src; the ranges may be the same */
 	ANG_STEP_COMBINE,	/* dst = dst op src */
 };
 
-/** struct ang_range - bytes of a buffer; the step has the length */
+/** struct ang_range - bytes of a buffer; ang_step.len is the length */
 struct ang_range {
 	enum ang_buf buf;
 	size_t off;
@@ -178,8 +200,8 @@ struct ang_range {
  * @peer: rank, SEND and RECV
  * @tag: SEND and RECV: distinguishes the messages from one member to another;
  *	below 2 * size + 64
- * @after: number of steps, from the first on, that must have ended before this
- *	one begins; at least that of the step before
+ * @after: this step may begin when the first @after steps have ended; never
+ *	less than in the step before
  * @dst: RECV, COPY, COMBINE
  * @src: SEND, COPY, COMBINE
  * @len: bytes
@@ -197,9 +219,9 @@ struct ang_step {
 /**
  * struct ang_schedule - the steps of one member
  * @steps: steps; those that may run at once share no bytes, except to read
- * @n: their number
- * @room: allocated
- * @width: most steps that may be in progress at once
+ * @n: number of steps
+ * @room: capacity of @steps
+ * @width: maximum number of steps in progress at once
  * @temp: bytes of ANG_BUF_TEMP
  */
 struct ang_schedule {

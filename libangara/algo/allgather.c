@@ -3,16 +3,17 @@
  * Allgather by messages.
  *
  * In Bruck's algorithm and in recursive doubling a member may take part under a
- * number that differs from its rank, so that members that exchange most are
- * near each other (Kurnosov: structure-aware allgather for hierarchical
+ * number that differs from its rank, so that members that exchange much data
+ * are near each other (Kurnosov: structure-aware allgather for hierarchical
  * distributed systems, 2011).  There are two forms.  In one, members exchange
- * their blocks first, so number v begins with block v.  In the other, number v
- * begins with its own block, and each member reorders all blocks at the end.
+ * their blocks first, so the member with number v begins with block v.  In the
+ * other, this member begins with its own block, and each member reorders all
+ * blocks at the end.
  */
 #include "gen.h"
 
 #define TAG_EXCHANGE	0
-#define TAG_ROUND	1	/* plus the number of the round */
+#define TAG_ROUND	1	/* first tag; + number of the round */
 
 static u32 number_of(const struct gen *g)
 {
@@ -24,7 +25,7 @@ static u32 rank_of(const struct gen *g, u32 number)
 	return g->a->rank_of ? g->a->rank_of[number] : number;
 }
 
-/* Puts the block with which the member begins at @where. */
+/* Copies the first block of the member to @where. */
 static void begin(struct gen *g, struct ang_range where)
 {
 	u32 to = rank_of(g, g->a->rank), from = number_of(g);
@@ -39,7 +40,7 @@ static void begin(struct gen *g, struct ang_range where)
 	gen_fence(g);
 }
 
-/* Are blocks collected in the order of numbers, and not of ranks? */
+/* Are blocks collected in the order of numbers instead of ranks? */
 static bool reorders(const struct gen *g)
 {
 	return g->a->place && !g->a->exchange;
@@ -64,7 +65,8 @@ void ang_gen_allgather_ring(struct gen *g)
 }
 
 /*
- * Members collect blocks from their own on, twice as many in each round.
+ * Each member collects blocks, beginning with its own, twice as many in each
+ * round.
  */
 void ang_gen_allgather_bruck(struct gen *g)
 {

@@ -49,7 +49,10 @@ static u32 pack(struct gen *g, struct ang_range packed, struct ang_range all,
 	return num;
 }
 
-/* Block i goes i members up: it takes part in the rounds of the bits of i. */
+/*
+ * Block i has to move up by i members: in the round of each bit set in i, the
+ * block moves up by that bit.
+ */
 void ang_gen_alltoall_bruck(struct gen *g)
 {
 	u32 n = g->a->size, rank = g->a->rank, dist, tag = 0, num, i;

@@ -8,12 +8,15 @@
 
 #define STEPS_FIRST	16U
 
-/* Above these lengths bandwidth dominates, below them the number of rounds. */
+/*
+ * Above these lengths bandwidth dominates the time, below them the number of
+ * rounds.
+ */
 #define LONG_BCAST	32768U	/* bytes */
 #define LONG_REDUCE	16384U
 #define LONG_GATHER	4096U
 #define SHORT_ALLTOALL	256U	/* bytes of a block */
-#define FEW_MEMBERS	8U	/* up to this many, a ring has few rounds, too */
+#define FEW_MEMBERS	8U	/* up to this many, a ring has few rounds */
 
 static void gen_step(struct gen *g, struct ang_step step)
 {
@@ -38,7 +41,7 @@ static void gen_step(struct gen *g, struct ang_step step)
 		s->width = s->n - g->after;
 }
 
-/* An empty range makes no step: both sides of a message know its length. */
+/* Adds no step for an empty range: both sides of a message know its length. */
 void gen_send(struct gen *g, u32 peer, u32 tag, struct ang_range src, size_t len)
 {
 	if (len)
@@ -53,7 +56,10 @@ void gen_recv(struct gen *g, u32 peer, u32 tag, struct ang_range dst, size_t len
 					       .tag = tag, .dst = dst, .len = len });
 }
 
-/* Empty messages: one to a member, and one from another. */
+/*
+ * Adds steps that send an empty message to one member and receive one from
+ * another.
+ */
 void gen_token(struct gen *g, u32 to, u32 from, u32 tag)
 {
 	gen_step(g, (struct ang_step){ .kind = ANG_STEP_SEND, .peer = to,
@@ -135,7 +141,7 @@ size_t gen_out_len(const struct gen *g, u32 i)
 	return block_len(g, &g->a->out, i);
 }
 
-/* First of the elements of part @i if @count elements are cut into @parts. */
+/* First element of part @i if @count elements are cut into @parts parts. */
 size_t gen_cut(size_t count, u32 i, u32 parts)
 {
 	u64 all = count;
@@ -168,6 +174,7 @@ static const gen_fn generators[ANG_COLL_NUM][ANG_ALGO_NUM] = {
 		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_allreduce_doubling,
 		[ANG_ALGO_RABENSEIFNER] = ang_gen_allreduce_halving,
 		[ANG_ALGO_RING] = ang_gen_allreduce_ring,
+		[ANG_ALGO_TREE] = ang_gen_allreduce_tree,
 	},
 	[ANG_COLL_ALLGATHER] = {
 		[ANG_ALGO_RECURSIVE_DOUBLING] = ang_gen_allgather_doubling,
@@ -214,7 +221,7 @@ static bool shape_valid(const struct ang_coll_args *a)
 	u64 product = 1;
 	u32 d;
 
-	if (!a->place != !a->rank_of)
+	if (!a->place != !a->rank_of || !a->kin != (a->algo != ANG_ALGO_TREE))
 		return false;
 	if (a->coll == ANG_COLL_ALLGATHER &&
 	    a->algo == ANG_ALGO_RECURSIVE_DOUBLING && a->size & (a->size - 1))
@@ -228,13 +235,13 @@ static bool shape_valid(const struct ang_coll_args *a)
 }
 
 /**
- * ang_algo_square() - two dimensions of a torus for an allreduce
+ * ang_algo_square() - choose two dimensions of a torus for an allreduce
  * @n: members
  * @dims: out: their sizes, the greater one first
  *
- * All sizes move the same bytes, (n - 1) / n of the vector in each direction.
- * So for any latency and rate, the sizes with the least sum, which is the
- * number of messages, are fastest.
+ * For any sizes, a member moves the same number of bytes, (n - 1) / n of the
+ * vector in each direction.  Only the number of messages differs: it grows with
+ * the sum of the sizes, so the sizes with the least sum are fastest.
  */
 void ang_algo_square(u32 n, u32 dims[2])
 {
@@ -261,7 +268,7 @@ u32 ang_algo_packets(size_t len, size_t packet)
 	return num < ANG_ALGO_PACKETS ? (u32)num : ANG_ALGO_PACKETS;
 }
 
-/** ang_algo_valid() - does the collective have this algorithm? */
+/** ang_algo_valid() - does the algorithm exist for the collective? */
 bool ang_algo_valid(const struct ang_coll_args *a)
 {
 	if ((unsigned int)a->coll >= ANG_COLL_NUM ||
@@ -322,7 +329,7 @@ static u64 ring_arrivals(const struct ang_coll_args *a)
 	case ANG_COLL_BCAST:
 		return (a->size > 1) * ang_algo_packets(len, a->packet);
 	case ANG_COLL_REDUCE:
-		/* In each dimension, messages arrive from both sides. */
+		/* In each dimension, messages arrive from both neighbours. */
 		for (d = 0; d < (a->ndims ? a->ndims : 1); d++) {
 			r = a->ndims ? a->dims[d] : a->size;
 			num += r > 2 ? 2 : r - 1;
@@ -370,6 +377,8 @@ u64 ang_algo_arrivals(const struct ang_coll_args *a, size_t *longest)
 		return 2 * rounds;
 	case ANG_ALGO_RING:
 		return ring_arrivals(a);
+	case ANG_ALGO_TREE:
+		return (u64)a->kin->arrivals * ang_algo_packets(a->count * a->elem, a->packet);
 	case ANG_ALGO_LINEAR:
 	case ANG_ALGO_PAIRWISE:
 		return n - 1;
@@ -420,6 +429,7 @@ const char *ang_algo_name(enum ang_algo algo)
 		[ANG_ALGO_RING] = "ring",
 		[ANG_ALGO_BRUCK] = "Bruck",
 		[ANG_ALGO_PAIRWISE] = "pairwise",
+		[ANG_ALGO_TREE] = "tree",
 	};
 
 	return (unsigned int)algo < ANG_ALGO_NUM ? names[algo] : "?";

@@ -99,6 +99,11 @@ void ang_gen_allgather_doubling(struct gen *g);
 /* ring.c */
 void ang_gen_allreduce_ring(struct gen *g);
 
+/* along.c */
+void gen_bcast_along(struct gen *g, const struct ang_kin *kin);
+void gen_reduce_along(struct gen *g, const struct ang_kin *kin);
+void ang_gen_allreduce_tree(struct gen *g);
+
 /* torus.c */
 void ang_gen_bcast_torus(struct gen *g);
 void ang_gen_reduce_torus(struct gen *g);

@@ -6,7 +6,7 @@
 
 #include "map.h"
 
-#define STEPS_MOST	4096U	/* messages of a member whose graph is made */
+#define STEPS_MOST	4096U	/* limit of steps of a member */
 
 static int graph_new(struct ang_graph *g, u32 n, u64 edges)
 {
@@ -42,7 +42,7 @@ static bool is_message(const struct ang_step *s)
 /**
  * ang_graph_make() - make the graph of an algorithm whose members keep their
  * ranks
- * @g: out; ang_graph_free()
+ * @g: out; free with ang_graph_free()
  * @coll: ANG_COLL_*
  * @algo: ANG_ALGO_*
  * @n: members
@@ -85,7 +85,7 @@ int ang_graph_make(struct ang_graph *g, enum ang_coll coll, enum ang_algo algo, 
 
 /**
  * ang_graph_part() - make the subgraph of some vertices
- * @part: out; ang_graph_free()
+ * @part: out; free with ang_graph_free()
  * @g: graph
  * @vertices: the vertices; @part numbers them in this order
  * @n: their number
@@ -129,8 +129,8 @@ void ang_graph_free(struct ang_graph *g)
 }
 
 /**
- * ang_graph_cut() - compute the bytes between different parts; each edge counts
- * once
+ * ang_graph_cut() - sum the bytes that different parts exchange; each edge
+ * counts once
  */
 u64 ang_graph_cut(const struct ang_graph *g, const u32 *part)
 {

@@ -3,8 +3,8 @@
  * Numbers under which ranks take part in an allgather.
  *
  * The graph of the algorithm is split into as many parts as the top level has
- * modules, each of these likewise into the modules below, and so on.  The numbers
- * of a part go to the ranks on its module.
+ * modules, and each part is split into as many parts as its module has modules,
+ * and so on.  The ranks on a module get the numbers in the part of that module.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 /**
  * struct map - numbers for ranks
  * @g: graph of the whole
- * @modules: of each rank, by level from the top
+ * @modules: modules of each rank, by level from the top
  * @levels: number of levels
  * @order: ranks, sorted by module
  * @place: number of each rank
@@ -33,7 +33,10 @@ static u32 module_of(const struct map *m, u32 i, u32 l)
 	return m->modules[(size_t)m->order[i] * m->levels + l];
 }
 
-/* Sizes of the modules of level @l that contain the ranks from @first on. */
+/*
+ * Computes the sizes of the modules of level @l that contain the ranks from
+ * @first on.
+ */
 static u32 map_sizes(const struct map *m, u32 l, u32 first, u32 n, u32 *sizes)
 {
 	u32 parts = 0, i;
@@ -46,7 +49,7 @@ static u32 map_sizes(const struct map *m, u32 l, u32 first, u32 n, u32 *sizes)
 	return parts;
 }
 
-/* Splits numbers over modules: sorts them by part. */
+/* Splits numbers over modules, and sorts them by part. */
 static int map_split(struct map *m, const u32 *sizes, u32 parts, u32 *numbers, u32 n)
 {
 	u32 *number = calloc((size_t)m->g->n + 2 * (size_t)n + parts, sizeof(u32));
@@ -73,8 +76,8 @@ static int map_split(struct map *m, const u32 *sizes, u32 parts, u32 *numbers, u
 }
 
 /*
- * Gives numbers to the ranks from @first on, which are a module of level @l -
- * 1.
+ * Assigns numbers to the ranks from @first on, which form a module of level @l
+ * - 1.
  */
 static int map_level(struct map *m, u32 l, u32 first, u32 n, u32 *numbers)
 {

@@ -11,12 +11,13 @@
 #include "algo.h"
 
 /**
- * struct ang_graph - bytes between members if each has one byte
+ * struct ang_graph - bytes exchanged between members if each contributes one
+ * byte
  * @n: members
  * @start: index in @to of the neighbours of each member, compressed rows; n + 1
  *	entries
  * @to: neighbours
- * @weight: bytes to and from each
+ * @weight: bytes to and from each neighbour
  */
 struct ang_graph {
 	u32 n;

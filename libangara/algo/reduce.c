@@ -2,16 +2,16 @@
 /*
  * Reductions whose result goes to all members, whole or in parts.
  *
- * In the doubling algorithms the operand of the lower ranks is the left one, so
- * the operation need not be commutative.
+ * In the doubling algorithms, the left operand always comes from lower ranks,
+ * so the operation need not be commutative.
  */
 #include "gen.h"
 
 /**
  * struct fold - reduction of n members to p, a power of two
  * @p: members that continue
- * @rest: n - p; of the first 2 * rest ranks the odd ones continue, each for two
- *	members
+ * @rest: n - p; of the first 2 * rest ranks, the odd ones continue, each in
+ *	place of two members
  * @id: number among members that continue, or p: this member does not
  * @rounds: log2 p
  */
@@ -23,7 +23,7 @@ struct fold {
 };
 
 #define TAG_FOLD	0
-#define TAG_ROUND	1	/* plus the number of the round */
+#define TAG_ROUND	1	/* first tag; + number of the round */
 
 static struct fold fold_of(const struct gen *g)
 {
@@ -48,8 +48,8 @@ static u32 fold_rank(const struct fold *f, u32 id)
 }
 
 /*
- * Puts the vector in OUT.  A member that continues for two members combines
- * both there.
+ * Copies the vector to OUT.  A member that continues in place of two members
+ * combines both vectors there.
  */
 static void fold_in(struct gen *g, const struct fold *f, struct ang_range temp)
 {
@@ -114,7 +114,7 @@ void ang_gen_allreduce_doubling(struct gen *g)
 	fold_out(g, &f);
 }
 
-/* Bytes of parts @from up to @to if the vector is cut into @parts parts. */
+/* Bytes of parts @from to @to - 1 if the vector is cut into @parts parts. */
 static size_t parts_len(const struct gen *g, u32 from, u32 to, u32 parts)
 {
 	return gen_part(g, to, parts) - gen_part(g, from, parts);
@@ -208,9 +208,10 @@ void ang_gen_reduce_scatter_ring(struct gen *g)
 }
 
 /*
- * In round k a member sends its partial result, which ends at its own rank, to
- * the member 2^k above, which combines it on the left.  An exclusive scan keeps
- * received results apart from the member's own contribution.
+ * In round k a member sends its partial result, which covers ranks up to its
+ * own, to the member 2^k above.  That member combines it as the left operand.
+ * An exclusive scan keeps received results apart from the member's own
+ * contribution.
  */
 void ang_gen_scan(struct gen *g)
 {

@@ -2,28 +2,28 @@
 /*
  * Allreduce around rings, one dimension after another.
  *
- * Members are a torus of sizes r[0], r[1], ...  The members that differ in the
- * coordinate d alone are a ring.  First each ring of dimension 0 combines the
- * vector: each of its members gets the result of its part.  The rings of the
- * next dimension continue with that part alone, cut into smaller ones.  Then
- * the parts are distributed, in the reverse order of the dimensions.
+ * Members form a torus of sizes r[0], r[1], ...  Members that differ only in
+ * coordinate d form a ring.  First each ring of dimension 0 combines the
+ * vector: each of its members gets the result of one part.  The rings of the
+ * next dimension combine only that part, cut into smaller parts.  Then the
+ * parts are distributed, in reverse order of the dimensions.
  *
- * Adding is asynchronous if a part is cut into packets: a packet is combined
- * while the next one is in flight.  The steps of stage s send packet s, receive
- * packet s and combine packet s - 1.  A part then has at least two packets, so
- * the packet that stage s sends was combined before.
+ * If a part is cut into packets, combining is asynchronous: a packet is
+ * combined while the next one is in flight.  The steps of stage s send packet
+ * s, receive packet s and combine packet s - 1.  A part then has at least two
+ * packets, so stage s sends a packet that an earlier stage has combined.
  */
 #include "gen.h"
 
 /**
  * struct line - the ring of a member in one dimension
- * @r: its members
- * @at: position of this one
- * @right: rank of the next one
- * @left: rank of the one before
+ * @r: number of members
+ * @at: position of this member
+ * @right: rank of the next member
+ * @left: rank of the previous member
  * @first: first element that the ring combines
  * @count: elements that it combines
- * @packets: of a part of these
+ * @packets: packets of a part
  */
 struct line {
 	u32 r;
@@ -38,9 +38,9 @@ struct line {
 /**
  * struct around - the rings of a member
  * @g: schedule
- * @temp: one packet; with asynchronous adding another one behind it
+ * @temp: one packet; two if combining is asynchronous
  * @room: bytes of a packet, at most
- * @stage: messages so far in each direction; equal at all members
+ * @stage: number of messages so far in each direction; equal at all members
  */
 struct around {
 	struct gen *g;
@@ -49,7 +49,7 @@ struct around {
 	u32 stage;
 };
 
-/* Bytes of packet @k of part @i, and their offset. */
+/* Return: bytes of packet @k of part @i; @off: out: their offset. */
 static size_t packet_at(const struct gen *g, const struct line *l, u32 i, u32 k,
 			u32 packets, struct ang_range *where)
 {
@@ -61,7 +61,10 @@ static size_t packet_at(const struct gen *g, const struct line *l, u32 i, u32 k,
 	return (gen_cut(count, k + 1, packets) - from) * g->a->elem;
 }
 
-/* No member is @size stages ahead of another of its ring. */
+/*
+ * Tag of the next message.  Tags may repeat, since no member is @size stages
+ * ahead of another member of its ring.
+ */
 static u32 ring_tag(struct around *a)
 {
 	return a->stage++ % (2 * a->g->a->size + ANG_ALGO_PACKETS);
@@ -94,7 +97,7 @@ static void ring_add(struct around *a, const struct line *l)
 		len = packet_at(g, l, in, k, l->packets, &where);
 		gen_recv(g, l->left, tag, at(a->temp, s % 2 * a->room), len);
 		if (l->packets == 1)
-			gen_fence(g);	/* the next message has this sum */
+			gen_fence(g);	/* the next message contains this sum */
 		if (l->packets == 1 || s)
 			ring_combine(a, l, l->packets == 1 ? s : s - 1);
 		gen_fence(g);
@@ -104,7 +107,7 @@ static void ring_add(struct around *a, const struct line *l)
 	gen_fence(g);
 }
 
-/* Now each member has the result of its own part. */
+/* Distributes the parts: each member has the result of its own part. */
 static void ring_distribute(struct around *a, const struct line *l)
 {
 	u32 i;

@@ -56,7 +56,7 @@ static struct ang_run_step **run_chain(const struct ang_run *run, u32 peer)
  * ang_run_set() - change the state of a step
  * @run: run
  * @i: step, which has begun; a step in state SENDS changes only in ops->send
- * @state: another one, ANG_RUN_*
+ * @state: new state, ANG_RUN_*
  */
 void ang_run_set(struct ang_run *run, u32 i, enum ang_run_state state)
 {
@@ -84,8 +84,8 @@ void ang_run_set(struct ang_run *run, u32 i, enum ang_run_state state)
 }
 
 /**
- * ang_run_find() - find the step that waits for a message.  Return: it, or
- * ANG_NO_STEP
+ * ang_run_find() - find the step that waits for a message.  Return: the step,
+ * or ANG_NO_STEP
  */
 u32 ang_run_find(const struct ang_run *run, enum ang_step_kind kind, u32 peer,
 		 u32 tag)
@@ -157,7 +157,7 @@ static int run_queue(struct ang_run *run)
  * @run: run
  *
  * Return: 1 something has changed; 0; -errno of a function of the executor: the
- * run, which may be freed, is not touched after that.
+ * run, which the executor may have freed, is not accessed after that.
  */
 int ang_run_go(struct ang_run *run)
 {

@@ -2,16 +2,16 @@
 /*
  * A schedule in progress: one member's part in a collective.
  *
- * The runner decides when a step begins, and copies.  Its caller, the executor,
- * transfers messages and combines elements:
+ * The runner decides when a step begins, and executes copies.  Its caller, the
+ * executor, transfers messages and combines elements:
  *
  *	executor		   runner
  *	ang_run_go()	      -->  begins steps; calls ops->send, recv, combine
- *	a message has arrived -->  ang_run_find(): the step that it is for
+ *	a message has arrived -->  ang_run_find(): finds the step of the message
  *	a step is complete    -->  ang_run_set(): later steps may begin
  *
- * No function waits or allocates, except ang_run_init().  ang_run_go() touches
- * the steps that begin and those that have a message to send, and no others.
+ * No function waits or allocates, except ang_run_init().  ang_run_go() visits
+ * only the steps that begin and those that have a message to send.
  */
 #ifndef ANG_ALGO_RUN_H
 #define ANG_ALGO_RUN_H
@@ -22,14 +22,15 @@
 enum ang_run_state {
 	ANG_RUN_IDLE,	/* has not begun */
 	ANG_RUN_SENDS,	/* has a message to send */
-	ANG_RUN_WAITS,	/* waits for its peer; ang_run_find() finds it */
-	ANG_RUN_BUSY,	/* the executor does work of its own for it */
+	ANG_RUN_WAITS,	/* waits for a message, see ang_run_find() */
+	ANG_RUN_BUSY,	/* the executor works on the step */
 	ANG_RUN_ENDED,
 };
 
 /**
  * struct ang_run_step - progress of a step
- * @next: SENDS: the next in the queue; WAITS: the next with this hash
+ * @next: SENDS: next step in the queue; WAITS: next step in the chain of its
+ *	hash
  * @done: bytes sent or received, as the executor counts them
  * @state: ANG_RUN_*
  */
@@ -42,17 +43,18 @@ struct ang_run_step {
 /**
  * struct ang_run_ops - an executor
  * @send: send the message of a step in state SENDS: the bytes of a SEND; for
- *	another step, the message for which the executor has set the state.
- * Return: 0 the step waits for its peer now, unless @send has changed its state;
- * 1 it has more to send; -EBUSY its peer can take nothing now; -EAGAIN no step
- * can send now; other -errno: ang_run_go() fails
+ *	another step, the message because of which the executor has set the
+ *	state.
+ * Return: 0 the step waits for its peer now, unless @send has changed its
+ * state; 1 it has more to send; -EBUSY its peer cannot take a message now;
+ * -EAGAIN no step can send now; other -errno: ang_run_go() fails
  * @recv: a RECV has begun; may be NULL.
  * Return: 0; -errno: ang_run_go() fails
  * @combine: dst = dst op src, for @len bytes
  * @has_temp: the executor has memory for ANG_BUF_TEMP, and sets ang_run.at
  *
  * @arg is that of ang_run_init().  A function that makes ang_run_go() fail may
- * free the run before.
+ * have freed the run.
  */
 struct ang_run_ops {
 	int (*send)(void *arg, u32 step);
@@ -63,10 +65,10 @@ struct ang_run_ops {
 
 /**
  * struct ang_run - a schedule in progress
- * @sched: its steps
+ * @sched: steps of the schedule
  * @at: memory of each buffer, by enum ang_buf; set by the executor
  * @ops: executor
- * @arg: its argument
+ * @arg: argument of the functions in @ops
  * @steps: progress of each step
  * @waits: steps that wait for their peer, by the hash of the peer
  * @mask: number of these chains, minus 1
@@ -74,7 +76,7 @@ struct ang_run_ops {
  * @prefix: steps ended, from the first on
  * @moved: set when a state changes; cleared by ang_run_go()
  * @queue: steps that have a message to send, oldest first
- * @last: where the next is added
+ * @last: address of the pointer to which the next step is appended
  */
 struct ang_run {
 	struct ang_schedule sched;
@@ -111,7 +113,7 @@ static inline char *ang_run_at(const struct ang_run *run, struct ang_range r)
 	return run->at[r.buf] + r.off;
 }
 
-/* Memory that a SEND reads, or that another step writes. */
+/* Memory that a SEND reads, or that any other step writes. */
 static inline char *ang_run_data(const struct ang_run *run, u32 step)
 {
 	const struct ang_step *s = &run->sched.steps[step];

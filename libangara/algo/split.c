@@ -3,9 +3,10 @@
  * Parts of given sizes with few bytes between them.
  *
  * METIS splits by multilevel recursive bisection, into parts of nearly these
- * sizes.  Surplus vertices move to parts that lack some, and in small graphs
- * vertices change places as long as that helps.  The other candidate is blocks
- * of consecutive numbers; the better one is taken.
+ * sizes.  Then vertices move from parts that are too large to parts that are
+ * too small, and in small graphs pairs of vertices are swapped as long as that
+ * reduces the bytes. The other candidate is a split into blocks of consecutive
+ * numbers; the better of both is used.
  *
  * The library of METIS is loaded by its name when a graph is split, so programs
  * that split no graph do not need it.
@@ -17,7 +18,7 @@
 
 #include "map.h"
 
-#define SWAPS_MOST	2048U	/* vertices: all pairs are tried */
+#define SWAPS_MOST	2048U	/* above: swaps are not tried */
 
 #ifdef ANG_HAVE_METIS
 #include <dlfcn.h>
@@ -25,7 +26,7 @@
 
 #define LIBRARY		"libmetis.so.5"
 
-/* METIS adds up weights in its integers. */
+/* Divisor of weights: their sum must fit METIS's 32-bit integers. */
 static u64 divisor(const struct ang_graph *g)
 {
 	u64 sum = 0, by = 1;
@@ -41,10 +42,10 @@ static u64 divisor(const struct ang_graph *g)
 /**
  * struct metis - a graph in the format of METIS
  * @start: as in struct ang_graph
- * @to: likewise
- * @weight: likewise
+ * @to: as in struct ang_graph
+ * @weight: as in struct ang_graph
  * @out: part of each vertex
- * @share: of each part
+ * @share: share of each part
  */
 struct metis {
 	idx_t *start;
@@ -100,8 +101,9 @@ static bool are_equal(const u32 *sizes, u32 parts)
 }
 
 /*
- * Splits with a state of random(3), and so of rand(3), that METIS alone uses:
- * METIS sets a seed, which would change the numbers that the program gets later.
+ * Calls METIS with a separate state of random(3), which is also that of
+ * rand(3): METIS sets a seed, which would change the random numbers of the
+ * program.
  */
 static int metis_run(__typeof__(METIS_PartGraphRecursive) *split, struct metis *m,
 		     idx_t n, idx_t parts, bool equal, idx_t *options)
@@ -166,7 +168,10 @@ static u64 bytes_to(const struct ang_graph *g, const u32 *part, u32 v, u32 p)
 	return sum;
 }
 
-/* A part with too few vertices: the nearest to the vertex, or any. */
+/*
+ * Return: a part with too few vertices, preferably the one that exchanges the
+ * most bytes with the vertex.
+ */
 static u32 lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
 		   const u32 *sizes, u32 v, u32 *any)
 {
@@ -260,7 +265,7 @@ static void put_blocks(const u32 *sizes, u32 parts, u32 *block)
  * @g: graph
  * @sizes: vertices of each part, not 0; their sum is @g->n
  * @parts: number of them
- * @part: out: of each vertex
+ * @part: out: part of each vertex
  *
  * Return: 0; -EOPNOTSUPP there is no METIS; -EIO METIS fails; -ENOMEM.
  */

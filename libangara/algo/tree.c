@@ -3,13 +3,13 @@
  * Collectives with a root: binomial trees, and one message per member.
  *
  * Members are numbered from the root: v = (rank - root) mod n.  In a binomial
- * tree the parent of v is v without its lowest set bit.  The subtree of v has
- * the numbers from v up to the next multiple of that bit.
+ * tree the parent of v is v with its lowest set bit cleared.  If that bit is b,
+ * the subtree of v has the numbers v to v + b - 1.
  */
 #include "gen.h"
 
 #define TAG_TREE	0
-#define TAG_RING	1	/* plus the number of the round */
+#define TAG_RING	1	/* first tag; + number of the round */
 
 static u32 number_of(const struct gen *g)
 {
@@ -26,7 +26,10 @@ static bool is_root(const struct gen *g)
 	return g->a->rank == g->a->root;
 }
 
-/* The lowest bit above those that number the children of @v. */
+/*
+ * The lowest set bit of @v; for the root, the first power of two that is not
+ * below the number of members.
+ */
 static u32 span(const struct gen *g, u32 v)
 {
 	u32 top = 1;
@@ -62,14 +65,15 @@ void ang_gen_bcast_binomial(struct gen *g)
 }
 
 /*
- * Bytes of parts @from up to @to if the vector is cut into one part per member.
+ * Bytes of parts @from to @to - 1 if the vector is cut into one part per
+ * member.
  */
 static size_t parts_len(const struct gen *g, u32 from, u32 to)
 {
 	return gen_part(g, to, g->a->size) - gen_part(g, from, g->a->size);
 }
 
-/* Parts are scattered along the binomial tree, then go around a ring. */
+/* Scatters parts along the binomial tree, then passes them around a ring. */
 void ang_gen_bcast_scatter(struct gen *g)
 {
 	u32 n = g->a->size, v = number_of(g), end = subtree_end(g, v, span(g, v));
@@ -137,8 +141,8 @@ void ang_gen_reduce_binomial(struct gen *g)
 }
 
 /*
- * Reorders blocks between tree order, at @all, and rank order, at @ranks: two
- * contiguous pieces.
+ * Copies blocks between @all, where they are in tree order, and @ranks, where
+ * they are in rank order: two contiguous pieces.
  */
 static void rotate(struct gen *g, struct ang_range all, struct ang_range ranks,
 		   bool to_ranks)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Admin commands of a node.  One is in progress at a time, under the node's
- * lock; the caller runs the model until it is answered.  No process reads the
- * asynchronous events: the adapter counts those that do not fit in its queue.
+ * Admin commands of a node.  One command is in progress at a time, under the
+ * node's lock; the caller runs the model until the command is answered.  No
+ * process reads the asynchronous events: the adapter counts those that do not
+ * fit in its queue.
  */
 #include "embed.h"
 
@@ -19,7 +20,10 @@ static bool is_torn(const struct emb_run *r, u32 node)
 
 typedef bool (*done_fn)(struct emb_run *r, const void *arg);
 
-/* Another process may hold the node, or one that the answer depends on. */
+/*
+ * Runs the model until @done is true. It may take more than one run: another
+ * process may hold the node, or a node on which the answer depends.
+ */
 static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 {
 	u64 end = 0;
@@ -39,8 +43,7 @@ static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 			emb_nap(&turn);
 	}
 	/*
-	 * After a reset the memory may hold something that looks like an
-	 * answer.
+	 * After a reset the memory may contain data that looks like an answer.
 	 */
 	return is_torn(r, node) ? -ENODEV : 0;
 }
@@ -85,7 +88,10 @@ struct answer {
 	u32 index;
 };
 
-/* The fabric may switch to another copy meanwhile. */
+/*
+ * Compute the address each time, since the fabric may switch to another copy
+ * meanwhile.
+ */
 static const struct angara_adm_cpl *place_of(const struct emb_run *r,
 					     const struct answer *a)
 {

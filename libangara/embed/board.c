@@ -1,85 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Boards: allreduces of one packet, and barriers, in memory that the members of
- * a tree share.
+ * Boards: short allreduces, and barriers, in memory that the members of a tree
+ * share.
  *
- * Packets are the specification.  When nothing is in the way, the entry of such
- * a reduction stays in the SQ of its member, which does not ring the doorbell.
- * The member copies its contribution to the share of its context and counts
- * itself in.  The last one combines all of them in the order of the tree's rows,
- * so the bits are those of packets, stores the result in its own share, and
- * decides that the reduction is done.  The others find that, copy the result, and
- * take the entry back from the queue: the adapter never sees it.
+ * Packets define the behaviour; boards must have the same effects.  If
+ * possible, the entry of such a reduction stays in the SQ of its member, which
+ * does not ring the doorbell.  The member copies its contribution to its share,
+ * the memory of its context for this, and counts itself in.  The last member
+ * combines all contributions in the order of the tree's rows, so the bits are
+ * those of packets, stores the result in its own share, and decides that the
+ * reduction is done.  The others find this decision, copy the result, and
+ * remove their entries from their queues: the adapters never see them.  Long
+ * reductions are combined by all waiting members; see board_sum.c.
  *
- * A member that stops waiting decides that the reduction goes by packets, and
+ * A member that stops waiting decides that the reduction uses packets, and
  * rings the doorbells of all members that have contributed: each entry is
- * complete in its queue.  Then the adapters go on, whatever these
- * members do meanwhile.  That is so before a member sleeps or arms its context,
- * after many polls in vain, and before it writes another entry.  So a reduction
- * on a board waits for no member that has contributed, dead or stopped; for
- * others the adapters wait, as without boards.
+ * complete in its queue.  Then the adapters continue, whatever these members do
+ * meanwhile.  A member decides this before it arms its context, before it
+ * writes another entry, when it has waited for STAY_MS, awake or asleep, and
+ * when it sees that its tree is down.  So a dead or stopped member that has
+ * contributed delays a reduction for STAY_MS at most; for members that have not
+ * contributed the adapters wait, as without boards.  A process that clears a
+ * row decides for packets before it does so, see emb_boards_settle().
+ *
+ * A member that waits for long sleeps on the word of its context, as without
+ * boards.  The last contributor wakes all sleeping members.
  *
  * Numbers.  A member counts the reductions that it posts to a tree, from 1 on,
- * boards or not.  All members post the same reductions, so the numbers agree;
- * where they do not, no reduction gets all contributions, and all go by packets.
- * A member uses the board for a reduction only if its earlier operations on the
- * tree are complete.  Therefore
+ * on boards or not.  All members post the same reductions, so the numbers
+ * agree.  If a faulty program posts different ones, no reduction gets all
+ * contributions, and all use packets.  A member uses the board for a reduction
+ * only if its earlier operations on the tree are complete.  Therefore
  *
  *  - at most one reduction of a context is on a board, and it is the last entry
  *    of its queue;
- *  - when all have contributed to reduction n, all are done with those before
- *    it, so what is left of them in shares and words may be overwritten;
- *  - entries reach the adapters in the order of their numbers: those that are
- *    missing there were done on the board by all.
+ *  - when all have contributed to reduction n, all have completed the earlier
+ *    ones, whose data in shares and words may be overwritten;
+ *  - entries reach the adapters in the order of their numbers; a number that an
+ *    adapter does not get was done on the board by all members.
  *
- * Members that have completed a reduction by packets have received the
- * broadcasts before it, since results follow these through the tree.  A board
- * does not know of broadcasts: after one, the next reduction of its member goes
- * by packets.
+ * Members that have completed a reduction by packets have received all earlier
+ * broadcasts, since the result follows them through the tree.  A board does not
+ * order broadcasts: after a broadcast, the next reduction of its member uses
+ * packets.
  *
- * What is decided is in emb_board.word, changed by compare-exchange alone:
- *
- *	gen	life of the root's row; members of other lives leave it alone
- *	done	the last reduction that was done on the board, and
- *	owner	the member whose share has the result, plus 1; 0: there is none
- *	by_pkt	reductions up to this one, but @done, go by packets
+ * Decisions are in emb_board.word, which is changed by compare-exchange only:
  *
  *	open	n > done, n > by_pkt
  *	done	n == done	from open, by the last contributor
  *	packets	n <= by_pkt	from open, by any member; n != done
  *
- * A decision is never changed.  While a member looks for that on n, @done cannot
- * move past n, which needs its contribution to a later one.  Numbers in words
- * have 20 bits: members are at most as far apart as there are entries in a CQ,
- * and a value that falls behind is drawn along.
+ * A decision is final.  While a member still has to read the decision on n,
+ * @done cannot advance beyond n, since the member has not contributed to a
+ * later reduction.  Numbers in words have 20 bits: the numbers of two members
+ * differ at most by the entries of a CQ, and a value that is too old is
+ * replaced.
  *
- * A share has room for one result.  A member of another tree may still look for
- * it: not before a later reduction of the same tree is done on the board is it
- * known that all have it.  Until then the context completes no reduction of
- * another tree on a board.
+ * A share has room for one result.  All members have copied a result when a
+ * later reduction of the same tree is done on the board.  Until then the
+ * context completes no reduction of another tree on a board.
  *
- * A share is written by its context alone.  Its mark names board, life and
- * number, and is 0 while the share is written; a reader compares it before and
- * after it copies.  So a contributor that counts twice, or has died and whose
- * context has another owner, is found, and the reduction goes by packets.  If a
- * result is lost in this way, its member has died and the tree goes down: the
- * entry goes to the adapter, which ends it with that error.
+ * If the contribution of a dead member is lost, the reduction uses packets.  If
+ * a result is lost, the tree goes down, and the adapter ends the entry.
  *
- * Deaths: a process that dies in this file holds nothing but, while
- * a plan is made or a doorbell rings, a node in the model, see halt.c.  Before
- * the decision its contribution counts or not, as a packet that may have left;
- * after the decision for packets, its death takes the tree down, and all
- * entries have reached their adapters or do so when their members look.
+ * Deaths.  A process that dies while it makes a plan or rings a doorbell may
+ * hold a node of the model, see halt.c.  If it dies before the decision, its
+ * contribution may or may not count, like a packet that may have been sent.  If
+ * it dies after the decision for packets, its death takes the tree down, and
+ * all entries are at their adapters, or arrive there when their members poll.
  *
- * The plan (members, order) is made by each member for itself, at its first
- * reduction after the tree is open and complete: from then on it stays the same
- * for the life of the tree.  A member whose row is down, or in another life,
- * leaves its reductions to the adapter.
+ * Each member makes its own plan (members, order), at its first reduction after
+ * the tree is open and complete; the plan is valid for one life of the tree
+ * (until its row at the root is set again).  A member whose row is down, or
+ * belongs to another life, leaves its reductions to the adapter.
  *
  * Memory order: a contributor writes its share, then counts itself in (a full
  * barrier), then reads the word.  A member that decides for packets changes the
- * word (a full barrier), then reads the shares.  So either the one sees the
- * decision and rings its doorbell, or the other sees the entry.
+ * word (a full barrier), then reads the shares.  So either the contributor sees
+ * the decision and rings its doorbell, or the deciding member sees the
+ * contribution and rings that doorbell.  A sleeper increments emb_ctx.asleep (a
+ * full barrier), then reads the word; the last contributor changes the word,
+ * then reads emb_ctx.asleep.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +89,10 @@
 #include "ang_types.h"
 #include "board.h"
 
-#define LONG_NS		50000000ULL	/* see EMB_BOARDS_LONG */
-#define POLLS		4096U	/* looks in vain before the adapters go on */
+#define STAY_MS		EMB_LOOK_MS	/* longest stay on a board */
+#define POLLS		64U	/* failed polls between two checks */
 #define RETRY_MOST	256U	/* reductions between two attempts to make a plan */
-#define SKIP_MOST	64U	/* reductions by packets after boards in vain */
+#define SKIP_MOST	64U	/* reductions by packets after a board that did not complete */
 
 /* Fields of emb_board.word and emb_board.count. */
 #define NUM_BITS	20
@@ -100,16 +101,23 @@
 #define NUM_FAR		(1U << (NUM_BITS - 2))
 #define OWNER_SHIFT	40
 #define DONE_SHIFT	NUM_BITS
-#define COUNT_SHIFT	28	/* of the number in emb_board.count */
+
+/* Positions of other fields of marks than number and life; bit 0 is set. */
+#define MARK_ROOT	8
+#define MARK_ROOT_MASK	0xFFFFFU
+#define MARK_TREE	1
+#define MARK_TREE_MASK	(ANGARA_MAX_TREES - 1)
+static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
+	      "marks have room");
 
 /**
  * struct joined - a tree that the context has joined
- * @number: of its last reduction
+ * @number: number of its last reduction
  * @bcast: it has posted a broadcast since its last reduction by packets
  * @wait: reductions until the next attempt to make a plan
- * @retry: of the previous attempt
- * @skip: reductions that go by packets at once
- * @vain: of the previous time
+ * @retry: @wait after the previous attempt
+ * @skip: reductions left that use packets at once
+ * @vain: @skip as it was set last
  * @plan: plan, NULL if there is none yet
  */
 struct joined {
@@ -125,31 +133,34 @@ struct joined {
 /**
  * struct emb_boards - trees of a context, and its reduction on a board
  * @trees: joined trees, a bit each
- * @rung: SQ producer index that the adapter knows
  * @at: tree of the reduction on a board; valid, as all that follows, with
  *	ang_dev.boarded
  * @dev: device
- * @number: of the reduction
- * @pi: SQ producer index behind its entry
- * @len: bytes
- * @dst: where the result goes
- * @polls: looks in vain
+ * @number: number of the reduction
+ * @mark: identifies the reduction in shares
+ * @head: operation
+ * @pi: SQ producer index after its entry
+ * @dst: destination of the result
+ * @polls: polls without result
+ * @until_ms: time at which it leaves the board; 0: it has not waited yet
  * @ready: the result is stored
- * @result_of: tree, plus 1, of the result in the share that others may look for;
- *	0: none
+ * @counted: this member contributed last, and has counted the reduction
+ * @result_of: tree, plus 1, whose result in the share others may need; 0: none
  * @tree: by TreeId; valid if joined
  */
 struct emb_boards {
 	u64 trees;
-	u32 rung;
 	u32 at;
 	struct ang_dev *dev;
 	u32 number;
+	u64 mark;
+	u64 head;
 	u32 pi;
-	u32 len;
 	void *dst;
 	u32 polls;
+	u64 until_ms;
 	bool ready;
+	bool counted;
 	u32 result_of;
 	struct joined tree[ANGARA_MAX_TREES];
 };
@@ -172,21 +183,22 @@ static u32 word_by_pkt(u64 word)
 	return (u32)word & NUM_MASK;
 }
 
-static u64 word_make(const struct emb_plan *p, u32 owner, u32 done, u32 by_pkt)
+/* @gen: life of the tree, at its position in words */
+static u64 word_make(u64 gen, u32 owner, u32 done, u32 by_pkt)
 {
-	return emb_plan_gen(p) | (u64)owner << OWNER_SHIFT |
+	return gen | (u64)owner << OWNER_SHIFT |
 	       (u64)(done & NUM_MASK) << DONE_SHIFT | (by_pkt & NUM_MASK);
 }
 
-/* Is @a at or behind @b, of which only NUM_BITS are given? */
+/* Is @a at least @b?  Only NUM_BITS bits of both are valid. */
 static bool num_reached(u32 a, u32 b)
 {
 	return ((a - b) & NUM_MASK) < NUM_HALF;
 }
 
-static enum verdict word_verdict(const struct emb_plan *p, u64 word, u32 number)
+static enum verdict word_verdict(u64 gen, u64 word, u32 number)
 {
-	if (!emb_plan_is_of(p, word))
+	if ((word ^ gen) >> EMB_GEN_SHIFT)
 		return PACKETS;
 	if (word_owner(word) && word_done(word) == (number & NUM_MASK))
 		return DONE;
@@ -194,248 +206,246 @@ static enum verdict word_verdict(const struct emb_plan *p, u64 word, u32 number)
 }
 
 /*
- * Decides for packets, unless there is a decision.  Return: the decision before;
- * OPEN: there was none, so the caller has to ring the doorbells of others.
+ * Decides for packets, unless there is a decision.  Return: the earlier
+ * decision; OPEN: there was none, so the caller has to ring the doorbells of
+ * others.
  */
-static enum verdict decide_packets(struct emb_plan *p, u32 number)
+static enum verdict decide_packets(struct emb_board *b, u64 gen, u32 number)
 {
-	u64 old = ang_load_acquire(&p->board->word);
+	u64 old = ang_load_acquire(&b->word);
 
 	for (;;) {
-		enum verdict is = word_verdict(p, old, number);
+		enum verdict is = word_verdict(gen, old, number);
 		u32 done = word_done(old);
 		u32 owner = word_owner(old);
 		u64 seen;
 
 		if (is != OPEN)
 			return is;
-		/* No member looks for that one any more. */
+		/* All members have copied a result that is this old. */
 		if (((number - done) & NUM_MASK) > NUM_FAR)
 			owner = 0;
-		seen = ang_cmpxchg(&p->board->word, old,
-				   word_make(p, owner, done, number));
+		seen = ang_cmpxchg(&b->word, old,
+				   word_make(gen, owner, done, number));
 		if (seen == old)
 			return OPEN;
 		old = seen;
 	}
 }
 
-/* Decides that a reduction is done, unless there is a decision. */
-static void decide_done(struct emb_plan *p, u32 number)
+/* Decides that a reduction is done.  Return: false: it was decided earlier. */
+static bool decide_done(struct emb_plan *p, u32 number)
 {
-	u64 new = word_make(p, p->me + 1, number, number - 1);
+	u64 gen = emb_plan_gen(p);
+	u64 new = word_make(gen, p->me + 1, number, number - 1);
 	u64 old = ang_load_acquire(&p->board->word);
 
-	while (word_verdict(p, old, number) == OPEN) {
+	while (word_verdict(gen, old, number) == OPEN) {
 		u64 seen = ang_cmpxchg(&p->board->word, old, new);
 
 		if (seen == old)
-			return;
+			return true;
 		old = seen;
 	}
+	return false;
 }
 
-/* Return: how many have contributed; 0: a later reduction has begun. */
+/*
+ * Counts a contribution. Return: number of contributions so far; 0: a later
+ * reduction has begun.
+ */
 static u32 count_in(struct emb_plan *p, u32 number)
 {
-	u64 first = emb_plan_gen(p) | (u64)(number & NUM_MASK) << COUNT_SHIFT | 1;
+	u64 first = emb_plan_gen(p) | (u64)(number & NUM_MASK) << EMB_NUM_SHIFT | 1;
 	u64 old = READ_ONCE(p->board->count);
 
 	for (;;) {
 		u64 new = first;
 		u64 seen;
 
-		if (old >> COUNT_SHIFT == first >> COUNT_SHIFT)
+		if (old >> EMB_NUM_SHIFT == first >> EMB_NUM_SHIFT)
 			new = old + 1;
 		else if (emb_plan_is_of(p, old) &&
-			 num_reached((u32)(old >> COUNT_SHIFT), number))
+			 num_reached((u32)(old >> EMB_NUM_SHIFT), number))
 			return 0;
 		seen = ang_cmpxchg(&p->board->count, old, new);
 		if (seen == old)
-			return (u32)new & ((1U << COUNT_SHIFT) - 1);
+			return (u32)new & ((1U << EMB_NUM_SHIFT) - 1);
 		old = seen;
 	}
 }
 
-/* Names a reduction in all shares; never 0. */
+/* Identifies a reduction in all shares; never 0. */
 static u64 mark_of(const struct emb_plan *p, u32 tree, u32 number)
 {
-	return emb_plan_gen(p) | (u64)(number & NUM_MASK) << COUNT_SHIFT |
-	       (u64)p->root << 8 | tree << 1 | 1;
+	return emb_plan_gen(p) | (u64)(number & NUM_MASK) << EMB_NUM_SHIFT |
+	       (u64)p->root << MARK_ROOT | tree << MARK_TREE | 1;
 }
 
-static u32 words_of(u32 len)
+/*
+ * Counts a reduction, or undoes that.  Only the last contributor does this, so
+ * no other thread does: a later reduction cannot have a last contributor before
+ * this member has contributed to it.
+ */
+static void aside_add(struct ang_aside *a, u64 head, bool back)
 {
-	return (len + 7) / 8;
+	u32 len = emb_head_len(head);
+	u32 packets = ang_packets(len);
+	u64 sign = back ? ~0ULL : 1;
+
+	WRITE_ONCE(a->ops, a->ops + sign);
+	WRITE_ONCE(a->packets, a->packets + sign * packets);
+	WRITE_ONCE(a->flits, a->flits + sign * ang_flits_of(packets, len));
+	WRITE_ONCE(a->bytes, a->bytes + sign * len);
 }
 
-/* Copies to a share, word by word: others may read it meanwhile. */
-static void words_give(u64 *to, const void *from, u32 len)
+/* Wakes the others that sleep until the reduction is done. */
+static void sleepers_wake(const struct emb_plan *p)
 {
-	const char *at = from;
-	u32 i;
-
-	for (i = 0; i < words_of(len); i++) {
-		u64 word = 0;
-
-		memcpy(&word, at + 8 * i, len - 8 * i < 8 ? len - 8 * i : 8);
-		ang_store_release(&to[i], word);
-	}
-}
-
-static void words_take(u64 *to, const u64 *from, u32 len)
-{
-	u32 i;
-
-	for (i = 0; i < words_of(len); i++)
-		to[i] = ang_load_acquire(&from[i]);
-}
-
-static u64 *share_data(struct emb_share *s, u32 len)
-{
-	return words_of(len) <= EMB_SHARE_NEAR ? s->near : s->far;
-}
-
-static u64 *share_result(struct emb_share *s, u32 len)
-{
-	return words_of(len) <= EMB_RESULT_NEAR ? s->result_near : s->result_far;
-}
-
-/* What all members have to agree on.  A barrier is an allreduce of nothing. */
-static u64 head_of(const struct angara_wqe *w)
-{
-	if (w->opcode == ANGARA_OP_BARRIER)
-		return 0;
-	return (u64)w->type << 40 | (u64)w->redop << 32 | le32_to_cpu(w->length);
-}
-
-/* Return: false: a contribution is missing, or is of another operation. */
-static bool contributions_take(struct emb_plan *p, u64 mark, u64 head)
-{
-	u32 len = (u32)head;
 	u32 i;
 
 	for (i = 0; i < p->n; i++) {
-		struct emb_share *s = p->part[i].share;
+		struct emb_ctx *c = p->part[i].beside;
 
-		if (ang_load_acquire(&s->mark) != mark ||
-		    ang_load_acquire(&s->head) != head)
-			return false;
-		words_take(p->sum[i], share_data(s, len), len);
-		if (ang_load_acquire(&s->mark) != mark)
+		if (!READ_ONCE(c->asleep))
+			continue;
+		ang_fetch_add(&c->wake, 1);
+		emb_wake(c);
+	}
+}
+
+/*
+ * Combines pieces of a long reduction, unless the share still has the result of
+ * another tree.  Return: false: members disagree.
+ */
+static bool pieces_turn(struct emb_boards *bs, struct emb_plan *p)
+{
+	if (!bs->result_of || bs->result_of == bs->at + 1) {
+		bs->result_of = bs->at + 1;
+		if (!emb_pieces_sum(p, bs->mark, bs->head))
 			return false;
 	}
+	if (emb_pieces_done(p, bs->mark, bs->head) && decide_done(p, bs->number))
+		sleepers_wake(p);
 	return true;
 }
 
-/* Combines all contributions.  Return: the result; NULL: there is none. */
-static const u64 *plan_combine(struct emb_plan *p, u64 mark, u64 head)
+/*
+ * The last contributor completes a short reduction for all members, or begins
+ * to combine a long one.  A process that sees that a reduction is done also
+ * sees that it is counted.  Return: false: the reduction goes by packets.
+ */
+static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 {
-	u32 i;
+	bool is_long = emb_is_long(bs->head);
 
-	if (!contributions_take(p, mark, head))
-		return NULL;
-	for (i = 0; (u32)head && i < p->steps; i++)
-		ang_combine(p->sum[p->step[i].to], p->sum[p->step[i].from],
-			    (u32)head, (u8)(head >> 40), (u8)(head >> 32));
-	return p->sum[p->step[p->steps - 1].to];
-}
-
-/* The last contributor completes the reduction for all. */
-static void reduction_finish(struct emb_plan *p, u32 tree, u32 number, u64 head)
-{
-	struct emb_share *s = p->part[p->me].share;
-	u64 mark = mark_of(p, tree, number);
-	const u64 *sum = plan_combine(p, mark, head);
-	u32 len = (u32)head;
-
-	if (!sum)
-		return;
-	ang_store_release(&s->result_mark, 0);
-	words_give(share_result(s, len), sum, len);
-	ang_store_release(&s->result_mark, mark);
-	decide_done(p, number);
-}
-
-/* As reduction_finish(), unless another tree's result is in the share. */
-static void last_finish(struct emb_boards *bs, u32 tree, u64 head)
-{
-	struct joined *j = &bs->tree[tree];
-
-	if (bs->result_of && bs->result_of != tree + 1)
-		return;
-	bs->result_of = tree + 1;
-	reduction_finish(j->plan, tree, j->number, head);
-}
-
-/* Stores the result of a reduction that is done.  Return: false: it is lost. */
-static bool result_take(const struct emb_boards *bs, const struct emb_plan *p,
-			u32 owner)
-{
-	u64 mark = mark_of(p, bs->at, bs->number);
-	u64 result[EMB_SHARE_WORDS];
-	struct emb_share *s;
-
-	if (owner >= p->n)
+	/* The share still has the result of another tree. */
+	if (bs->result_of && bs->result_of != bs->at + 1)
 		return false;
-	s = p->part[owner].share;
-	if (ang_load_acquire(&s->result_mark) != mark)
+	bs->result_of = bs->at + 1;
+	if (!is_long && !emb_sum(p, bs->mark, bs->head))
 		return false;
-	words_take(result, share_result(s, bs->len), bs->len);
-	if (ang_load_acquire(&s->result_mark) != mark)
+	aside_add(&p->board->aside, bs->head, false);
+	bs->counted = true;
+	if (is_long) {
+		emb_pieces_begin(p, bs->mark);
+		return pieces_turn(bs, p);
+	}
+	if (!decide_done(p, bs->number))
 		return false;
-	if (bs->len)
-		memcpy(bs->dst, result, bs->len);
+	sleepers_wake(p);
 	return true;
 }
 
-/* Rings the own doorbell for all entries up to @pi. */
-static void entry_ring(struct emb_dev *d, u32 pi)
+/* Undoes the count of a reduction that uses packets: the adapters count it. */
+static void count_back(struct emb_boards *bs, struct emb_plan *p)
 {
-	d->boards->rung = pi;
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
+	if (bs->counted)
+		aside_add(&p->board->aside, bs->head, true);
+	bs->counted = false;
 }
 
-/* The entry leaves the board: the adapter gets it. */
+/* Takes the entry off the board, and passes it to the adapter. */
 static void board_quit(struct emb_dev *d)
 {
 	struct emb_boards *bs = d->boards;
 
 	bs->dev->boarded = false;
 	if (!emb_gone(d))
-		entry_ring(d, bs->pi);
+		emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
+			 bs->pi);
 }
 
-/* Rings the doorbells of the others that have contributed. */
-static void others_ring(struct emb_dev *d, struct emb_plan *p, u64 mark)
+/* Rings the doorbell of a context, if its share has a contribution. */
+static void share_ring(struct emb_run *r, struct emb_share *s, u32 node, u32 ctx,
+		       u64 mark)
 {
-	u32 i;
+	u64 entry;
 
-	for (i = 0; i < p->n; i++) {
-		const struct emb_part *part = &p->part[i];
-		u64 pi;
-
-		if (i == p->me || ang_load_acquire(&part->share->mark) != mark)
-			continue;
-		pi = ang_load_acquire(&part->share->pi);
-		if (ang_load_acquire(&part->share->mark) == mark)
-			emb_nudge(&d->run, part->node, part->ctx, part->life,
-				  (u32)pi);
-	}
+	if (ang_load_acquire(&s->mark) != mark)
+		return;
+	entry = ang_load_acquire(&s->entry);
+	if (ang_load_acquire(&s->mark) == mark)
+		emb_nudge(r, node, ctx, (u16)(entry >> 32), (u32)entry);
 }
 
-/* As decide_packets(), and rings the doorbells that have to be rung then. */
+/* As decide_packets(); also rings the doorbells. */
 static enum verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 {
 	struct emb_plan *p = d->boards->tree[tree].plan;
-	enum verdict before = decide_packets(p, number);
+	u64 mark = mark_of(p, tree, number);
+	enum verdict before = decide_packets(p->board, emb_plan_gen(p), number);
+	u32 i;
 
-	if (before == OPEN)
-		others_ring(d, p, mark_of(p, tree, number));
+	for (i = 0; before == OPEN && i < p->n; i++)
+		if (i != p->me)
+			share_ring(&d->run, p->part[i].share, p->part[i].node,
+				   p->part[i].ctx, mark);
 	return before;
 }
 
-/* A board was in vain: the next reductions do without. */
+/* Decides for packets, if the reduction in a share has no decision yet. */
+static void share_settle(struct emb_run *r, u64 mark)
+{
+	const struct emb_head *head = r->fab->head;
+	u32 number = (u32)(mark >> EMB_NUM_SHIFT) & NUM_MASK;
+	u32 root = (u32)(mark >> MARK_ROOT) & MARK_ROOT_MASK;
+	u32 tree = (u32)mark >> MARK_TREE & MARK_TREE_MASK;
+	u64 gen = mark >> EMB_GEN_SHIFT << EMB_GEN_SHIFT;
+	u32 node, ctx;
+
+	if (root >= head->routers ||
+	    decide_packets(emb_board(r->fab, root, tree), gen, number) != OPEN)
+		return;
+	for (node = 0; node < head->nodes; node++)
+		for (ctx = 0; ctx < head->cfg.ctxs; ctx++)
+			share_ring(r, emb_share(r->fab, node, ctx), node, ctx, mark);
+}
+
+/**
+ * emb_boards_settle() - a row of a tree is about to be cleared
+ * @r: runs the model
+ * @router: its router
+ * @tree: TreeId
+ *
+ * Passes reductions on boards to the adapters: they were started before the row
+ * is cleared, so clearing the row has to end them like other operations.
+ */
+void emb_boards_settle(struct emb_run *r, u32 router, u32 tree)
+{
+	const struct emb_head *head = r->fab->head;
+	u32 ctx;
+
+	for (ctx = 0; router < head->nodes && head->board_at &&
+	     ctx < head->cfg.ctxs; ctx++) {
+		u64 mark = ang_load_acquire(&emb_share(r->fab, router, ctx)->mark);
+
+		if (mark && ((u32)mark >> MARK_TREE & MARK_TREE_MASK) == tree)
+			share_settle(r, mark);
+	}
+}
+
+/* Makes the next reductions use packets, after a board did not complete one. */
 static void skip_some(const struct emb_dev *d, struct joined *j)
 {
 	j->vain = j->vain ? 2 * j->vain : 1;
@@ -446,6 +456,29 @@ static void skip_some(const struct emb_dev *d, struct joined *j)
 }
 
 /*
+ * Stores the result of a reduction that is done.  Return: false: it is lost, and the
+ * adapter has the entry.
+ */
+static bool board_take(struct emb_dev *d, u64 word)
+{
+	struct emb_boards *bs = d->boards;
+	struct joined *j = &bs->tree[bs->at];
+	const struct emb_plan *p = j->plan;
+	u32 len = emb_head_len(bs->head);
+
+	j->vain = 0;
+	if (bs->result_of == bs->at + 1 &&
+	    READ_ONCE(p->part[p->me].share->result_mark) != bs->mark)
+		bs->result_of = 0;
+	if (emb_is_long(bs->head) ?
+	    emb_pieces_take(p, bs->mark, len, bs->dst) :
+	    emb_result_take(p, bs->mark, len, word_owner(word) - 1, bs->dst))
+		return true;
+	board_quit(d);
+	return false;
+}
+
+/*
  * Ends the stay of the entry on the board.  Return: true: the result is stored.
  */
 static bool board_end(struct emb_dev *d)
@@ -453,64 +486,90 @@ static bool board_end(struct emb_dev *d)
 	struct emb_boards *bs = d->boards;
 	struct joined *j = &bs->tree[bs->at];
 	struct emb_plan *p = j->plan;
-	enum verdict is = word_verdict(p, ang_load_acquire(&p->board->word),
-				       bs->number);
+	enum verdict is = go_by_packets(d, bs->at, bs->number);
 
-	if (is == OPEN) {
-		is = go_by_packets(d, bs->at, bs->number);
-		if (is == OPEN)
-			skip_some(d, j);
-	}
-	if (is == DONE) {
-		u64 word = ang_load_acquire(&p->board->word);
-
-		j->vain = 0;
-		if (bs->result_of == bs->at + 1 && word_owner(word) != p->me + 1)
-			bs->result_of = 0;
-		bs->ready = result_take(bs, p, word_owner(word) - 1);
-		if (bs->ready)
-			return true;
-	}
+	if (is == DONE)
+		return board_take(d, ang_load_acquire(&p->board->word));
+	if (is == OPEN)
+		skip_some(d, j);
+	count_back(bs, p);
 	board_quit(d);
 	return false;
 }
 
 /**
- * emb_board_end() - a reduction must not stay on its board
+ * emb_board_end() - take a reduction off its board
  * @dev: device of a context, with ang_dev.boarded
  *
- * Return: true: it is done, and emb_board_look() will say so; false: the adapter
- * has the entry.
+ * Return: true: it is done, and emb_board_look() will return true; false: the
+ * adapter has the entry.
  */
 bool emb_board_end(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
+	struct emb_boards *bs = d->boards;
 
-	return d->boards->ready || board_end(d);
+	bs->ready = bs->ready || board_end(d);
+	return bs->ready;
+}
+
+/* May a reduction without a decision stay on its board? */
+static bool may_stay(struct emb_dev *d)
+{
+	struct emb_boards *bs = d->boards;
+	u64 now = emb_now_ms();
+
+	if (!bs->until_ms)
+		bs->until_ms = now + STAY_MS;
+	return now < bs->until_ms &&
+	       ang_tree_lives(emb_model(d->fab, emb_copy(d->fab)), d->node,
+			      bs->at, bs->tree[bs->at].plan->own_life);
 }
 
 /**
- * emb_board_wait() - a thread is about to sleep
+ * emb_board_open() - is a reduction on a board still without a decision?
+ * @dev: device of a context, with ang_dev.boarded
+ */
+bool emb_board_open(struct ang_dev *dev)
+{
+	const struct emb_dev *d = dev->priv;
+	const struct emb_boards *bs = d->boards;
+	const struct emb_plan *p = bs->tree[bs->at].plan;
+
+	return !bs->ready &&
+	       word_verdict(bs->mark, ang_load_acquire(&p->board->word),
+			    bs->number) == OPEN;
+}
+
+/**
+ * emb_board_wait() - take a reduction off its board before a thread sleeps
  * @dev: device of a context, with ang_dev.boarded
  *
- * Return: as emb_board_end().
+ * Return: true: the reduction is done, and emb_board_look() will say so; false:
+ * it may stay on the board for a while, or the adapter has the entry.
  */
 bool emb_board_wait(struct ang_dev *dev)
 {
-	struct emb_dev *d = dev->priv;
-	const struct emb_boards *bs = d->boards;
-	u64 end = emb_now_ns() + LONG_NS;
-
-	while (d->fab->boards == EMB_BOARDS_LONG && !bs->ready &&
-	       emb_now_ns() < end) {
-		const struct emb_plan *p = bs->tree[bs->at].plan;
-
-		if (word_verdict(p, ang_load_acquire(&p->board->word),
-				 bs->number) != OPEN)
-			break;
-		sched_yield();
-	}
+	if (emb_board_open(dev) && may_stay(dev->priv))
+		return false;
 	return emb_board_end(dev);
+}
+
+/*
+ * Looks at a reduction that is not done.  Return: true: the result is stored.
+ */
+static bool board_look(struct ang_dev *dev, bool end)
+{
+	struct emb_dev *d = dev->priv;
+	struct emb_boards *bs = d->boards;
+	struct emb_plan *p = bs->tree[bs->at].plan;
+
+	if (emb_is_long(bs->head) && emb_pieces_begun(p, bs->mark) &&
+	    !pieces_turn(bs, p))
+		end = true;
+	if (!end && emb_board_open(dev) && (++bs->polls % POLLS || may_stay(d)))
+		return false;
+	return board_end(d);
 }
 
 /* See struct ang_dev_ops. */
@@ -518,24 +577,23 @@ bool emb_board_look(struct ang_dev *dev, bool end)
 {
 	struct emb_dev *d = dev->priv;
 	struct emb_boards *bs = d->boards;
+	const struct emb_plan *p = bs->tree[bs->at].plan;
+	u64 word = ang_load_acquire(&p->board->word);
 
-	if (!bs->ready) {
-		const struct emb_plan *p = bs->tree[bs->at].plan;
-
-		if (word_verdict(p, ang_load_acquire(&p->board->word),
-				 bs->number) == OPEN &&
-		    !end && ++bs->polls < POLLS)
-			return false;
-		if (!board_end(d))
-			return false;
-	}
+	if (!bs->ready && !(word_verdict(bs->mark, word, bs->number) == DONE ?
+			    board_take(d, word) : board_look(dev, end)))
+		return false;
 	bs->ready = false;
 	dev->boarded = false;
-	d->by_board++;
+	if (++d->by_board % ANG_CREDIT_PE == 0)
+		emb_tree_report(&d->run, d->node, bs->at);
 	return true;
 }
 
-/* Makes a plan, unless there is one, or recent attempts have failed. */
+/*
+ * Return: the plan; makes it if there is none, unless recent attempts have
+ * failed.
+ */
 static struct emb_plan *plan_get(struct emb_dev *d, u32 tree)
 {
 	struct joined *j = &d->boards->tree[tree];
@@ -553,8 +611,8 @@ static struct emb_plan *plan_get(struct emb_dev *d, u32 tree)
 }
 
 /*
- * Is nothing in the way of doing without packets?  A thread that sleeps on the
- * context waits for an event, and a board has none.
+ * May a reduction use a board?  Not if a thread sleeps on the context: it waits
+ * for an event, and boards raise none.
  */
 static bool may_board(const struct emb_dev *d)
 {
@@ -564,73 +622,61 @@ static bool may_board(const struct emb_dev *d)
 	       v->fab->express && ang_links_perfect(v->fab);
 }
 
-static bool entry_fits(const struct angara_wqe *w)
-{
-	u32 len = le32_to_cpu(w->length);
-	u32 size;
-
-	if (w->flags)
-		return false;
-	if (w->opcode == ANGARA_OP_BARRIER)
-		return !len && !w->aux && !w->aux_key;
-	size = ang_reduction_size(w->type, w->redop);
-	return w->opcode == ANGARA_OP_ALLREDUCE && size && !(len & (size - 1)) &&
-	       len <= ANGARA_PACKET_BYTES;
-}
-
 /*
- * Contributes to a reduction.  Return: false: it goes by packets, and the
- * caller rings.
+ * Contributes to a reduction.  Return: false: it uses packets, and the caller
+ * rings the doorbell.
  */
-static bool contribute(struct ang_dev *dev, const struct angara_wqe *w, u32 tree,
-		       u32 pi)
+static bool contribute(struct ang_dev *dev, u32 tree)
 {
 	struct emb_dev *d = dev->priv;
+	const struct ang_near *near = &dev->near;
 	struct emb_boards *bs = d->boards;
 	struct joined *j = &bs->tree[tree];
 	struct emb_plan *p = j->plan;
-	struct emb_share *s = p->part[p->me].share;
-	u64 head = head_of(w);
-	u32 len = (u32)head;
 
-	if (word_verdict(p, ang_load_acquire(&p->board->word), j->number) != OPEN ||
+	u64 mark = mark_of(p, tree, j->number);
+
+	if (word_verdict(mark, ang_load_acquire(&p->board->word), j->number) != OPEN ||
 	    !ang_tree_lives(emb_model(d->fab, emb_copy(d->fab)), d->node, tree,
 			    p->own_life))
-		return false;
-	ang_store_release(&s->mark, 0);
-	ang_store_release(&s->head, head);
-	ang_store_release(&s->pi, pi);
-	words_give(share_data(s, len), dev->near.src, len);
-	ang_store_release(&s->mark, mark_of(p, tree, j->number));
-	if (count_in(p, j->number) == p->n)
-		last_finish(bs, tree, head);
-	if (word_verdict(p, ang_load_acquire(&p->board->word),
-			 j->number) == PACKETS)
 		return false;
 	bs->at = tree;
 	bs->dev = dev;
 	bs->number = j->number;
-	bs->pi = pi;
-	bs->len = len;
-	bs->dst = dev->near.dst;
+	bs->mark = mark;
+	bs->head = near->op;
+	bs->pi = near->pi;
+	bs->dst = near->dst;
 	bs->polls = 0;
+	bs->until_ms = 0;
 	bs->ready = false;
+	bs->counted = false;
+	if (emb_is_long(bs->head))
+		emb_pieces_clear(p, bs->mark, bs->head);
+	emb_share_give(&p->part[p->me], bs->mark, bs->head, bs->pi, near->src);
+	if (count_in(p, j->number) == p->n ? !last_turn(bs, p) :
+	    word_verdict(mark, ang_load_acquire(&p->board->word),
+			 j->number) == PACKETS) {
+		count_back(bs, p);
+		return false;
+	}
 	dev->boarded = true;
 	return true;
 }
 
-/* Numbers a reduction that has been posted.  Return: whether a board has it. */
-static bool reduction_post(struct ang_dev *dev, const struct angara_wqe *w,
-			   u32 tree, u32 pi)
+/*
+ * Numbers a reduction that has been posted.  @fits: it is the reduction in
+ * ang_dev.near, and the only new entry.  Return: is it on a board?
+ */
+static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 {
 	struct emb_dev *d = dev->priv;
 	struct joined *j = &d->boards->tree[tree];
-	bool fits = dev->near.set && dev->near.pi == pi && entry_fits(w) &&
-		    may_board(d);
 
 	j->number++;
-	if (fits && plan_get(d, tree) && !j->bcast && !j->skip &&
-	    contribute(dev, w, tree, pi))
+	if (fits && emb_head_len(dev->near.op) <= EMB_BOARD_BYTES &&
+	    may_board(d) && plan_get(d, tree) && !j->bcast && !j->skip &&
+	    contribute(dev, tree))
 		return true;
 	j->bcast = false;
 	j->skip -= j->skip > 0;
@@ -639,26 +685,15 @@ static bool reduction_post(struct ang_dev *dev, const struct angara_wqe *w,
 	return false;
 }
 
-/**
- * emb_boards_take() - look at entries before their doorbell rings
- * @dev: device of a context that has joined trees
- * @pi: SQ producer index behind them
- *
- * Return: true: there is one entry, and it is on a board; false: the caller
- * rings.
- */
-bool emb_boards_take(struct ang_dev *dev, u32 pi)
+/* Numbers the reductions among new entries. */
+static void colls_number(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
 	struct emb_boards *bs = d->boards;
 	const struct angara_wqe *sq = emb_at(d->fab, d->at[EMB_MEM_SQ]);
-	bool alone = pi - bs->rung == 1 && !dev->boarded;
-	bool taken = false;
-	u32 at = bs->rung;
+	u32 at = dev->colls_from;
 
-	if (alone && !ang_is_coll(sq[at & (d->sq_entries - 1)].opcode))
-		at = pi;
-	while (at != pi && !taken) {
+	while (at != pi) {
 		const struct angara_wqe *w = &sq[at & (d->sq_entries - 1)];
 		u32 places = ang_wqe_places(w);
 		u32 tree = le16_to_cpu(w->tree);
@@ -669,20 +704,49 @@ bool emb_boards_take(struct ang_dev *dev, u32 pi)
 		if (!ang_is_coll(w->opcode) || tree >= ANGARA_MAX_TREES ||
 		    !(bs->trees >> tree & 1))
 			continue;
-		if (!alone)
-			dev->near.set = false;
 		if (w->opcode == ANGARA_OP_BCAST)
 			bs->tree[tree].bcast = true;
 		else
-			taken = reduction_post(dev, w, tree, at);
+			reduction_post(dev, tree, false);
 	}
+}
+
+/* Is the last entry the one in ang_dev.near, and without a fence? */
+static bool near_last(const struct ang_dev *dev, u32 pi)
+{
+	const struct emb_dev *d = dev->priv;
+	const struct angara_wqe *sq = emb_at(d->fab, d->at[EMB_MEM_SQ]);
+	const struct angara_wqe *w = &sq[(pi - 1) & (d->sq_entries - 1)];
+
+	return dev->near.set && dev->near.pi == pi && dev->colls_from == pi - 1 &&
+	       !dev->boarded && d->boards->trees >> dev->near.tree & 1 &&
+	       !w->flags && le16_to_cpu(w->tree) == dev->near.tree;
+}
+
+/**
+ * emb_boards_take() - look at entries before their doorbell rings
+ * @dev: device of a context that has joined trees, with ang_dev.colls
+ * @pi: SQ producer index after the last one
+ *
+ * Return: true: there is one entry, and it is on a board; false: the caller
+ * rings the doorbell.
+ */
+bool emb_boards_take(struct ang_dev *dev, u32 pi)
+{
+	bool taken = false;
+
+	if (near_last(dev, pi))
+		taken = reduction_post(dev, dev->near.tree, true);
+	else
+		colls_number(dev, pi);
 	dev->near.set = false;
-	if (!taken)
-		bs->rung = pi;
+	dev->colls = false;
 	return taken;
 }
 
-/** emb_board_leave() - the context is about to leave a tree */
+/**
+ * emb_board_leave() - end the use of boards before the context leaves a tree
+ */
 void emb_board_leave(struct emb_dev *d, u32 tree)
 {
 	struct emb_boards *bs = d->boards;
@@ -699,11 +763,11 @@ void emb_board_leave(struct emb_dev *d, u32 tree)
 }
 
 /**
- * emb_board_join() - the context has joined a tree
+ * emb_board_join() - prepare boards after the context has joined a tree
  * @d: handle of the context
  * @tree: TreeId
  *
- * Without memory its reductions go by packets.
+ * If there is no memory for its state, reductions of the tree use packets.
  */
 void emb_board_join(struct emb_dev *d, u32 tree)
 {
@@ -713,15 +777,16 @@ void emb_board_join(struct emb_dev *d, u32 tree)
 		d->boards = calloc(1, sizeof(*d->boards));
 		if (!d->boards)
 			return;
-		d->boards->rung = le32_to_cpu(READ_ONCE(d->ctl->sq_pi));
 	}
-	/* The row may have been cleared, without a leave. */
+	/* The row may have been cleared without a leave. */
 	emb_board_leave(d, tree);
 	d->boards->tree[tree] = (struct joined){ 0 };
 	d->boards->trees |= 1ULL << tree;
 }
 
-/** emb_boards_free() - the handle of the context is being closed */
+/**
+ * emb_boards_free() - free the state of a context whose handle is being closed
+ */
 void emb_boards_free(struct emb_dev *d)
 {
 	u32 tree;

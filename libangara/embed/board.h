@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Plans of boards: between board.c, which uses them, and board_plan.c. */
+/*
+ * Plans of boards: shared by board.c, which uses them, board_plan.c and
+ * board_sum.c.
+ */
 #ifndef ANG_EMBED_BOARD_H
 #define ANG_EMBED_BOARD_H
 
 #include "embed.h"
 
 #define EMB_BOARD_MEMBERS	64U
-#define EMB_GEN_SHIFT		48	/* of the life in words, counts and marks */
+#define EMB_GEN_SHIFT	48	/* position of the life in words, counts and marks */
+#define EMB_NUM_SHIFT	28	/* position of the number in counts and marks */
 
 /**
  * struct emb_part - a member of a tree
- * @share: of its context
+ * @share: share of its context
+ * @beside: data of its context outside of the model
  * @node: node
  * @ctx: context
- * @life: its incarnation
+ * @life: life of the context
  */
 struct emb_part {
 	struct emb_share *share;
+	struct emb_ctx *beside;
 	u32 node;
 	u16 ctx;
 	u16 life;
 };
 
-/** struct emb_step - @from is combined into @to; members, by their index */
+/**
+ * struct emb_step - combine the contribution of member @from into that of @to
+ */
 struct emb_step {
 	u8 to;
 	u8 from;
@@ -39,7 +47,7 @@ struct emb_step {
  * @steps: number of steps
  * @part: members
  * @step: steps, in order
- * @sum: room for the contribution of each member
+ * @sum: room for a piece of the contribution of each member
  */
 struct emb_plan {
 	u32 root;
@@ -51,10 +59,10 @@ struct emb_plan {
 	u32 steps;
 	struct emb_part part[EMB_BOARD_MEMBERS];
 	struct emb_step step[EMB_BOARD_MEMBERS];
-	u64 sum[EMB_BOARD_MEMBERS][EMB_SHARE_WORDS];
+	u64 sum[EMB_BOARD_MEMBERS][EMB_PIECE_WORDS];
 };
 
-/* Life of the tree, as in words, counts and marks. */
+/* Life of the tree, at its position in words, counts and marks. */
 static inline u64 emb_plan_gen(const struct emb_plan *p)
 {
 	return (u64)(u16)p->life << EMB_GEN_SHIFT;
@@ -65,6 +73,41 @@ static inline bool emb_plan_is_of(const struct emb_plan *p, u64 word)
 {
 	return word >> EMB_GEN_SHIFT == (u16)p->life;
 }
+
+/* Length of an operation, see ang_near_op(). */
+static inline u32 emb_head_len(u64 head)
+{
+	return (u32)head;
+}
+
+static inline u32 emb_head_type(u64 head)
+{
+	return (u8)(head >> 40);
+}
+
+static inline u32 emb_head_redop(u64 head)
+{
+	return (u8)(head >> 32);
+}
+
+/* Is the operation combined in pieces? */
+static inline bool emb_is_long(u64 head)
+{
+	return emb_head_len(head) > 8 * EMB_PIECE_WORDS;
+}
+
+/* board_sum.c */
+void emb_share_give(const struct emb_part *part, u64 mark, u64 head, u32 pi,
+		    const void *src);
+bool emb_sum(struct emb_plan *p, u64 mark, u64 head);
+void emb_pieces_clear(struct emb_plan *p, u64 mark, u64 head);
+void emb_pieces_begin(struct emb_plan *p, u64 mark);
+bool emb_pieces_begun(const struct emb_plan *p, u64 mark);
+bool emb_pieces_sum(struct emb_plan *p, u64 mark, u64 head);
+bool emb_pieces_done(const struct emb_plan *p, u64 mark, u64 head);
+bool emb_result_take(const struct emb_plan *p, u64 mark, u32 len, u32 owner,
+		     void *dst);
+bool emb_pieces_take(const struct emb_plan *p, u64 mark, u32 len, void *dst);
 
 /* board_plan.c */
 int emb_plan_make(struct emb_dev *d, u32 tree, struct emb_plan **plan);

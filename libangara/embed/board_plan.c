@@ -3,12 +3,13 @@
  * Plans of boards: the members of a tree, and the order in which their
  * contributions are combined.
  *
- * A plan is read from the rows in the model, a router at a time, each while it
- * has nothing else to do.  All rows of a tree that is open at its root belong
- * together (ang_tree_open.c), and a row that goes down takes the root down before
- * another life of it can meet the root.  So if the root is in the same life
- * before and after, the plan is that of this life.  Participants do not change
- * then, as all places are taken and one that leaves takes the tree down.
+ * A plan is read from the rows in the model, one router at a time, each while
+ * the router is idle.  If a tree is open at its root, its rows belong together
+ * (ang_tree_open.c).  If a row goes down, the root goes down before the row can
+ * be set again and reach the root.  So if the root is in the same life before
+ * and after the walk, the plan belongs to this life.  Its participants do not
+ * change, since all places are taken and a participant that leaves takes the
+ * tree down.
  *
  * The order is that of the Reducers (ang_order.c): at each router its
  * participants by place, then its children by port.
@@ -23,13 +24,29 @@
 /**
  * struct walk - routers from the root to the one being visited
  * @router: router
- * @left: ports down that are not visited yet
+ * @left: ports to children that are not visited yet
  * @sum: member into which its contributions are combined, NO_PART: none yet
  */
 struct walk {
 	u32 router;
 	u64 left;
 	u8 sum;
+};
+
+/**
+ * struct plan_rows - rows of a tree, in the order of visits
+ * @n: number of rows
+ * @height: links between the root and the farthest router
+ * @row: router, life of its row, and number of links to the root
+ */
+struct plan_rows {
+	u32 n;
+	u32 height;
+	struct {
+		u32 router;
+		u32 life;
+		u32 depth;
+	} row[EMB_BOARD_ROUTERS];
 };
 
 static void plan_step(struct emb_plan *p, u8 *to, u8 from)
@@ -42,10 +59,23 @@ static void plan_step(struct emb_plan *p, u8 *to, u8 from)
 		p->step[p->steps++] = (struct emb_step){ .to = *to, .from = from };
 }
 
+static int row_add(struct plan_rows *rows, u32 router, u32 life, u32 depth)
+{
+	if (rows->n == EMB_BOARD_ROUTERS)
+		return -EAGAIN;
+	rows->row[rows->n].router = router;
+	rows->row[rows->n].life = life;
+	rows->row[rows->n++].depth = depth;
+	if (depth > rows->height)
+		rows->height = depth;
+	return 0;
+}
+
 /* Adds a router and its participants.  Return: 0; -EAGAIN; -E2BIG. */
 static int plan_visit(struct emb_dev *d, u32 tree, struct emb_plan *p, u32 router,
-		      struct walk *w)
+		      struct walk *path, u32 depth, struct plan_rows *rows)
 {
+	struct walk *w = &path[depth];
 	struct ang_tree_look look;
 	u32 i;
 
@@ -63,16 +93,21 @@ static int plan_visit(struct emb_dev *d, u32 tree, struct emb_plan *p, u32 route
 			p->me = p->n;
 		p->part[p->n] = (struct emb_part){
 			.share = emb_share(d->fab, router, look.ctx[i]),
+			.beside = &emb_node(d->fab, router)->ctx[look.ctx[i]],
 			.node = router, .ctx = look.ctx[i],
 			.life = look.ctx_life[i],
 		};
 		plan_step(p, &w->sum, (u8)p->n++);
 	}
-	return 0;
+	return row_add(rows, router, look.life, depth);
 }
 
-/* Participants of a router come first, then its children by their ports. */
-static int plan_walk(struct emb_dev *d, u32 tree, struct emb_plan *p)
+/*
+ * Visits the routers from the root down: participants of a router come first,
+ * then its children by port.
+ */
+static int plan_walk(struct emb_dev *d, u32 tree, struct emb_plan *p,
+		     struct plan_rows *rows)
 {
 	const u32 most = d->fab->head->routers;
 	struct walk *path = calloc(most, sizeof(*path));
@@ -81,7 +116,7 @@ static int plan_walk(struct emb_dev *d, u32 tree, struct emb_plan *p)
 
 	if (!path)
 		return -ENOMEM;
-	ret = plan_visit(d, tree, p, p->root, path);
+	ret = plan_visit(d, tree, p, p->root, path, 0, rows);
 	while (!ret) {
 		struct walk *w = &path[depth];
 		u32 port, peer;
@@ -97,13 +132,13 @@ static int plan_walk(struct emb_dev *d, u32 tree, struct emb_plan *p)
 		w->left &= w->left - 1;
 		peer = ang_topo_neighbor(&d->fab->topo, w->router, port);
 		ret = peer == ANG_NONE || depth + 1 == most ? -EAGAIN :
-		      plan_visit(d, tree, p, peer, &path[++depth]);
+		      plan_visit(d, tree, p, peer, path, ++depth, rows);
 	}
 	free(path);
 	return ret;
 }
 
-/* Is the tree still in the life that the walk began in? */
+/* Is the tree still in the same life as when the walk began? */
 static bool plan_holds(struct emb_dev *d, u32 tree, const struct emb_plan *p)
 {
 	struct ang_tree_look look;
@@ -112,7 +147,10 @@ static bool plan_holds(struct emb_dev *d, u32 tree, const struct emb_plan *p)
 	       look.life == p->life;
 }
 
-/* The first member in a life of the tree clears the board. */
+/*
+ * Clears the board, if this member is the first to use it in this life of the
+ * tree.
+ */
 static void board_begin(const struct emb_plan *p)
 {
 	u64 old = ang_load_acquire(&p->board->word);
@@ -126,8 +164,27 @@ static void board_begin(const struct emb_plan *p)
 	}
 }
 
+/*
+ * Makes the model count reductions on the board: called by the first member of
+ * the plan, before it contributes.  So the counters of all routers include all
+ * reductions on the board.
+ */
+static bool rows_aside(struct emb_dev *d, u32 tree, const struct emb_plan *p,
+		       const struct plan_rows *rows)
+{
+	u32 i;
+
+	for (i = 0; !p->me && i < rows->n; i++)
+		if (!emb_tree_aside(&d->run, rows->row[i].router, tree,
+				    rows->row[i].life,
+				    rows->height + rows->row[i].depth))
+			return false;
+	return true;
+}
+
 static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
 {
+	struct plan_rows rows = { 0 };
 	struct ang_tree_look look;
 	int ret;
 
@@ -136,12 +193,13 @@ static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
 	p->root = look.root;
 	p->own_life = look.life;
 	p->me = ANG_NONE;
-	ret = plan_walk(d, tree, p);
+	ret = plan_walk(d, tree, p, &rows);
 	if (ret)
 		return ret;
 	if (p->n < 2)
 		return -E2BIG;
-	if (p->me == ANG_NONE || !plan_holds(d, tree, p))
+	if (p->me == ANG_NONE || !rows_aside(d, tree, p, &rows) ||
+	    !plan_holds(d, tree, p))
 		return -EAGAIN;
 	p->board = emb_board(d->fab, p->root, tree);
 	board_begin(p);
@@ -154,7 +212,7 @@ static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
  * @tree: TreeId
  * @plan: out; the caller frees it
  *
- * Return: 0; -EAGAIN not now; -E2BIG never, for this tree; -ENOMEM.
+ * Return: 0; -EAGAIN not now, try again; -E2BIG the tree is too large; -ENOMEM.
  */
 int emb_plan_make(struct emb_dev *d, u32 tree, struct emb_plan **plan)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Creating and destroying contexts.  All memory of a context is one piece of
+ * Creating and destroying contexts.  The memory of a context is one block in
  * its process's heap:
  *
  *	SQ, CQ, control page, counters, receive buffer, lists of pages
@@ -14,7 +14,7 @@
 #define MAX_CQ_ENTRIES	(1U << 16)
 #define MAX_MSG_BYTES	(1U << 22)
 
-/* The user that created the fabric owns all of it. */
+/* Rights of the user: the user that created the fabric has all rights on it. */
 struct ang_cred emb_cred(const struct emb_dev *d)
 {
 	return (struct ang_cred){
@@ -151,7 +151,7 @@ static int create_on_device(struct emb_dev *d, u32 num, u64 lists,
 	return ret == -EEXIST || ret == -ENOSPC ? -EBUSY : ret;
 }
 
-/* Under the node's lock. */
+/* Creates the context in the model; under the node's lock. */
 static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
@@ -170,8 +170,8 @@ static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
 		return -ENOMEM;
 	ret = create_on_device(d, num, lists, arg);
 	/*
-	 * Without an answer, the context may exist; it is destroyed with the
-	 * handle.
+	 * After -EIO (no answer) the context may exist; closing the handle
+	 * destroys it.
 	 */
 	if (ret && ret != -EIO) {
 		emb_heap_free(d->fab, d->mem);
@@ -228,7 +228,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Under the node's lock. */
+/* Destroys a context in the model; under the node's lock. */
 static int destroy(struct emb_run *r, u32 node, u32 num)
 {
 	struct emb_node *n = emb_node(r->fab, node);
@@ -263,10 +263,10 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 }
 
 /*
- * Frees the context's memory if nothing uses it any more.  After a reset of the
- * node the context is gone already, and its number may belong to another
- * context.  While a stopped process may still write completions, the memory is
- * kept.
+ * Destroys the context, and frees its memory if nothing uses the memory any
+ * more.  After a reset of the node the context is gone already, and its number
+ * may belong to another context.  While a stopped process may still write
+ * completions, the memory is kept.
  */
 void emb_ctx_destroy(struct emb_dev *d)
 {
@@ -282,7 +282,7 @@ void emb_ctx_destroy(struct emb_dev *d)
 			ret = destroy(&r, d->node, d->num);
 		emb_node_unlock(&r, d->node);
 	}
-	if (emb_lost(d) ? !emb_haunted(d->fab) : !ret)
+	if (emb_lost(d) ? !emb_has_fenced(d->fab) : !ret)
 		emb_heap_free(d->fab, d->mem);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;

@@ -2,12 +2,13 @@
 /*
  * Recovery after the death of a process.
  *
- * The kernel releases the lock of a process on its slot when it dies.  Sleeping
+ * When a process dies, the kernel releases the lock on its slot.  Sleeping
  * processes check for that from time to time.  The first to detect a death
  * takes the gate and frees what the dead process owned, as the driver does when
- * a file is closed: contexts, so that their trees go down and peers learn the
- * node; rows; the heap.  If the process died during a change of the model, that
- * is repaired first, see halt.c.
+ * a file is closed: its rows, its heap and its contexts.  Trees that such a
+ * context had joined go down, and peers are told the number of its node.  If
+ * the process died while it changed the model, the model is repaired first, see
+ * halt.c.
  */
 #include "embed.h"
 
@@ -66,9 +67,10 @@ static int repair_after(struct emb_fab *fab, u32 slot)
 }
 
 /**
- * emb_recover() - free what a dead process owned
+ * emb_recover() - free the objects of a dead process
  * @fab: fabric; the gate is held
- * @slot: its slot, unlocked, or locked by the caller as its own
+ * @slot: slot of that process: nobody has locked it, or the caller has, to take
+ *	the slot
  *
  * Return: 0; -ENODEV the fabric is broken; -errno.
  */
@@ -87,10 +89,10 @@ int emb_recover(struct emb_fab *fab, u32 slot)
 }
 
 /**
- * emb_recover_all() - free what dead processes owned
+ * emb_recover_all() - free the objects of dead processes
  * @fab: fabric; the gate is held, so no process joins or leaves
  *
- * What cannot be freed now is left for the next check.
+ * Objects that cannot be freed now are left for the next check.
  */
 void emb_recover_all(struct emb_fab *fab)
 {
@@ -102,7 +104,8 @@ void emb_recover_all(struct emb_fab *fab)
 }
 
 /**
- * emb_recover_dead() - free what dead processes owned, unless another does it now
+ * emb_recover_dead() - free the objects of dead processes, unless another
+ * process is doing it
  * @fab: fabric; the caller holds its mutex, and no other lock
  */
 void emb_recover_dead(struct emb_fab *fab)
@@ -114,8 +117,8 @@ void emb_recover_dead(struct emb_fab *fab)
 }
 
 /*
- * One process checks for all, so the cost does not depend on the number of
- * sleepers.
+ * Is it time for a check?  One process checks for all, so the cost does not
+ * depend on the number of sleepers.
  */
 static bool is_time(struct emb_fab *fab)
 {
@@ -141,8 +144,8 @@ void emb_look_after(struct emb_fab *fab)
 		bool dead = emb_is_dead(fab, slot);
 
 		/*
-		 * Check this first, since the holder of the gate may be waiting
-		 * for it.
+		 * Repair before taking the gate: its holder may be waiting for
+		 * the repair.
 		 */
 		if (dead ? emb_needs_repair(fab, slot) : emb_is_stuck(fab, slot))
 			emb_repair(fab);
@@ -156,10 +159,10 @@ void emb_look_after(struct emb_fab *fab)
 }
 
 /**
- * emb_look_inside() - check for dead processes that others wait for
+ * emb_look_inside() - check for dead processes that block others in the model
  * @fab: fabric; the caller may hold all locks but that of a repair
  *
- * Does not free what the dead process owned.
+ * Repairs the model, but does not free the objects of a dead process.
  */
 void emb_look_inside(struct emb_fab *fab)
 {

@@ -43,8 +43,8 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	if (ret)
 		return ret;
 	/*
-	 * Slots are given from 0 on, and kept: processes share a node as late
-	 * as possible.
+	 * Slots are assigned from 0 on, so that as few processes as possible
+	 * share a node.
 	 */
 	if (node == ANG_DEV_ANY)
 		node = fab->slot % fab->head->nodes;
@@ -54,7 +54,10 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 	return ret;
 }
 
-/* One command of the process at a time, and none in the child of a fork. */
+/*
+ * Begins a command: a process executes one at a time; the child of a fork may
+ * execute none.
+ */
 static int enter(struct emb_dev *d)
 {
 	if (d->forks != emb_forks())
@@ -96,8 +99,8 @@ static void emb_close(struct ang_dev *dev)
  * struct command - properties of a command
  * @size: bytes of its argument
  * @min_size: bytes of the argument's first published version
- * @prepare: the slow part, which needs nothing that threads share, or NULL; runs
- *	while other threads run commands
+ * @prepare: slow part, or NULL; it uses no shared data, so other threads may
+ *	run commands meanwhile
  * @run: implementation
  */
 struct command {
@@ -132,6 +135,7 @@ static const struct command dev_commands[] = {
 		angara_tree_delegate, pkey),
 	COMMAND(ANGARA_IOCTL_TREE_CHECK, emb_tree_check, angara_tree_verify,
 		nodes),
+	COMMAND(ANGARA_IOCTL_MANAGE, emb_manage, angara_manage, pkt),
 };
 
 static const struct command ctx_commands[] = {
@@ -159,6 +163,7 @@ union argument {
 	struct emb_create create;
 	struct angara_mr_register reg;
 	struct angara_tree_get get;
+	struct angara_manage manage;
 };
 
 /*
@@ -181,7 +186,7 @@ static int argument_in(void *buf, const void *arg, u32 size,
 	return 0;
 }
 
-/* @handle: of the context that the command creates, or NULL. */
+/* @handle: handle of the context that the command creates, or NULL. */
 static int run_command(struct emb_dev *d, const struct command *c, void *arg,
 		       struct emb_dev *handle)
 {
@@ -210,11 +215,19 @@ static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 {
 	struct emb_dev *d = dev->priv;
 	const struct command *c = command_of(d, nr);
+	int ret;
 
-	/* Context creation goes through emb_ctx_open(). */
+	/* emb_ctx_open() creates contexts, not this function. */
 	if (!c || nr == ANGARA_IOCTL_CTX_CREATE)
 		return -ENOTTY;
-	return run_command(d, c, arg, NULL);
+	ret = run_command(d, c, arg, NULL);
+	/*
+	 * No race: only handles of contexts join trees, and one thread at a
+	 * time uses a context.
+	 */
+	if (nr == ANGARA_IOCTL_JOIN)
+		dev->boards = d->boards;
+	return ret;
 }
 
 static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
@@ -224,7 +237,8 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	int ret;
 
 	/*
-	 * A handle that the child of a fork creates would belong to the child.
+	 * The child of a fork must not create a handle from its parent's
+	 * device.
 	 */
 	if (d->forks != emb_forks())
 		return -ENODEV;
@@ -241,24 +255,23 @@ static int emb_ctx_open(struct ang_dev *dev, void *arg, struct ang_dev *ctx)
 	return ret;
 }
 
-/* Rings the doorbell without the overhead of a command. */
+/* Rings the doorbell, without the overhead of a command. */
 static int emb_doorbell(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
 
 	if (emb_gone(d) || d->forks != emb_forks())
 		return -ENODEV;
-	if (!d->boards || !emb_boards_take(dev, pi))
-		emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
-			 pi);
+	if (dev->colls && emb_boards_take(dev, pi))
+		return 0;
+	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
 	return 0;
 }
 
 /*
- * The segment is mapped already, so queues need no mapping of their own.  The
- * notice of a domain is an exception: it never reports anything.  Memory is
- * accessed by its address, so a region always refers to the current mapping of
- * the process.
+ * Queues are in the segment, which is mapped already.  The notice of stale
+ * regions is allocated, but never reports any: memory is accessed by its
+ * address in the process, so a region always refers to the current mapping.
  */
 static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)
 {
@@ -294,8 +307,8 @@ static bool emb_dev_relax(struct ang_dev *dev, bool can_sleep)
 	return emb_relax(&d->run, can_sleep);
 }
 
-/* Other threads run commands, and look after dead processes, meanwhile. */
-static int emb_mem_alloc(struct ang_dev *dev, size_t len, void **mem)
+/* Other threads can run commands, and check for dead processes, meanwhile. */
+static int emb_mem_alloc(struct ang_dev *dev, size_t len, size_t align, void **mem)
 {
 	struct emb_dev *d = dev->priv;
 	u64 off;
@@ -303,7 +316,7 @@ static int emb_mem_alloc(struct ang_dev *dev, size_t len, void **mem)
 
 	if (ret)
 		return ret;
-	ret = emb_heap_claim(d->fab, len, &off);
+	ret = emb_heap_claim(d->fab, len, align, &off);
 	leave(d);
 	if (ret)
 		return ret;
@@ -324,7 +337,7 @@ static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
 	struct emb_dev *d = dev->priv;
 	u64 off = (u64)((char *)mem - (char *)d->fab->head);
 
-	/* In the child of a fork, it is the parent's memory. */
+	/* In the child of a fork, the memory belongs to the parent. */
 	if (d->forks != emb_forks())
 		return;
 	emb_heap_empty(d->fab, off, len);
@@ -395,6 +408,7 @@ static int emb_describe(struct ang_dev *dev, char **text)
 }
 
 const struct ang_dev_ops ang_embed_ops = {
+	.spin_us = 500,
 	.scan = emb_scan,
 	.first = emb_first,
 	.open = emb_open,

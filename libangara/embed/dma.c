@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * DMA and interrupts: upcalls of the model.
+ * DMA, interrupts and counts of boards: upcalls of the model.
  *
  * An address below 2^48 is an offset in the segment: queues, and memory of
- * angara_malloc().  Other addresses are memory that a process has registered:
- * the process itself accesses it directly, others with process_vm_readv(2) and
+ * angara_malloc().  Other addresses are memory that a process has registered.
+ * The process itself accesses it directly, others with process_vm_readv(2) and
  * process_vm_writev(2).  That works while the process lives and the kernel
  * permits it; otherwise the transfer fails.
  *
- * Memory with EMB_ADDR_LOOSE may be unmapped while peers still know its key: its
- * own process reaches it by these system calls, too, which fail then.
+ * Memory with EMB_ADDR_LOOSE may be unmapped while peers still know its key: so
+ * its own process also uses these system calls, which return an error after an
+ * unmap.
  */
 #include <sys/uio.h>
 
@@ -26,8 +27,8 @@ static void *va_of(u64 addr)
 }
 
 /*
- * Pointer to @addr if it is in this process or the segment, else NULL.
- * Everything below the heaps, such as admin queues, exists in each copy of the
+ * Return: pointer to @addr if it is in this process or the segment, else NULL.
+ * Admin queues and all else below the heaps exist once in each copy of the
  * model.
  */
 static inline void *local(const struct emb_run *r, u64 addr, u32 len)
@@ -77,8 +78,9 @@ static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 }
 
 /*
- * A process may access a word at the same time: words are read and written whole,
- * and in order.  Pairs with the accesses of processes that wait for a word.
+ * Is this an aligned word?  A process may access a word at the same time, so
+ * words are read and written whole and in order, which pairs with the accesses
+ * of processes that wait for a word.
  */
 static bool is_word(const void *at, u32 len)
 {
@@ -144,9 +146,7 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 	return 0;
 }
 
-/*
- * Only queues and counters are written this way, and they are in the segment.
- */
+/* Stores a word of a queue or counter; these are always in the segment. */
 static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 {
 	const struct emb_run *r = host;
@@ -161,8 +161,8 @@ static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 }
 
 /*
- * Increments the word now, and wakes the sleeper after the run of the model, so
- * the node is not held during a system call.
+ * Increments the context's word now, and wakes the sleeping thread only after
+ * the run of the model, so that the node is not held during a system call.
  */
 static void emb_interrupt(void *host, u32 node, u32 vector)
 {
@@ -181,9 +181,25 @@ static void emb_interrupt(void *host, u32 node, u32 vector)
 		emb_wake(ctx);
 }
 
+/*
+ * The last contributor to a reduction may write the counts at the same time:
+ * read each with one load.
+ */
+static void emb_aside(void *host, u32 root, u32 tree, struct ang_aside *a)
+{
+	const struct emb_run *r = host;
+	const struct ang_aside *from = &emb_board(r->fab, root, tree)->aside;
+
+	a->ops = ang_load_acquire(&from->ops);
+	a->packets = ang_load_acquire(&from->packets);
+	a->flits = ang_load_acquire(&from->flits);
+	a->bytes = ang_load_acquire(&from->bytes);
+}
+
 const struct ang_ops emb_ops = {
 	.dma_read = emb_dma_read,
 	.dma_write = emb_dma_write,
 	.dma_store64 = emb_dma_store64,
 	.interrupt = emb_interrupt,
+	.aside = emb_aside,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Domains: a partition, and the table of memory regions that all contexts of a
- * domain use.  The table is a piece of its process's heap, followed by the list
+ * domain use.  The table is a block in its process's heap, followed by the list
  * of its pages.
  */
 #include <stdlib.h>
@@ -19,7 +19,10 @@ static u64 table_bytes(u32 mrs)
 	return mrs * sizeof(struct angara_hw_mr);
 }
 
-/* Users with such high ids would share a partition with others. */
+/*
+ * Return: partition of this user; 0 for high user ids, whose partitions would
+ * not be unique.
+ */
 u32 emb_own_pkey(void)
 {
 	u32 uid = geteuid();
@@ -64,7 +67,7 @@ static void table_set(struct emb_fab *fab, struct emb_domain *dom, u64 mem,
 	dom->mrs = mrs;
 }
 
-/* Under the node's lock. */
+/* Passes a table to the device; under the node's lock. */
 static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 {
 	struct angara_adm_cmd cmd = {
@@ -81,7 +84,9 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
 	if (emb_lost(d))
 		return -ENODEV;
 	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
-	/* Without an answer, the device may use either table. */
+	/*
+	 * If there was no answer, the device may use either table: keep both.
+	 */
 	if (ret == -EIO || ret == -ENODEV)
 		d->dom->spare = mem;
 	return ret;
@@ -92,8 +97,8 @@ static int table_on_device(struct emb_dev *d, u64 mem, u32 mrs)
  * @d: handle with a domain
  * @slots: minimum number of entries, at most ANGARA_MR_MAX
  *
- * The device switches to the longer table between two accesses, and then no
- * longer uses the old one.
+ * The device switches to the longer table between two accesses, and does not
+ * use the old table afterwards.
  *
  * Return: 0; -EIO, also if an earlier attempt got no answer; -errno.
  */
@@ -129,7 +134,10 @@ int emb_domain_grow(struct emb_dev *d, u32 slots)
 	return 0;
 }
 
-/* Takes the lowest free number of the node, which is locked. */
+/*
+ * Creates a domain on the device, with the lowest free number; the node is
+ * locked.
+ */
 static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
@@ -154,7 +162,8 @@ static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 	cmd.ctx = cpu_to_le16((u16)num);
 	ret = emb_exec(&d->run, d->node, &cmd, &cpl);
 	/*
-	 * Without an answer, the command may still run: keep number and table.
+	 * If there was no answer, the command may still be executed: keep
+	 * number and table.
 	 */
 	dom->in_doubt = ret == -EIO;
 	if (ret && !dom->in_doubt)
@@ -218,7 +227,7 @@ int emb_domain_create(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Under the node's lock. */
+/* Destroys a domain on the device; under the node's lock. */
 static int domain_destroy(struct emb_run *r, u32 node, u32 num)
 {
 	int ret = emb_simple(r, node, ANGARA_ADM_DOMAIN_DESTROY, num, 0);
@@ -250,7 +259,7 @@ int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 	return ret;
 }
 
-/* Return: does nothing use the domain's table any more? */
+/* Destroys the domain.  Return: true if nothing uses its table any more. */
 static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 {
 	struct emb_run r;
@@ -263,10 +272,13 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 			ret = domain_destroy(&r, d->node, dom->num);
 		emb_node_unlock(&r, d->node);
 	}
-	return emb_lost(d) ? !emb_haunted(d->fab) : !ret;
+	return emb_lost(d) ? !emb_has_fenced(d->fab) : !ret;
 }
 
-/* One of the two has none: only the device's own handle sets rows. */
+/*
+ * Moves rows between two lists, one of which is empty, since only the device's
+ * own handle sets rows.
+ */
 static void owned_move(struct emb_rows *to, struct emb_rows *from)
 {
 	if (!from->n)
@@ -281,13 +293,13 @@ static void owned_move(struct emb_rows *to, struct emb_rows *from)
  * @d: handle, whose context has been destroyed
  *
  * Frees the table if nothing uses it any more.  After a reset of the node the
- * domain is gone already, and its number may belong to another domain.  A
- * stopped process may still read the table then.
+ * domain is gone already, and its number may belong to another domain.  After a
+ * reset, a stopped process may still read the table.
  *
  * Rows of the device stay as long as its domain: the last handle gets them in
  * its @owned.
  *
- * Return: is this the last handle of the device and its contexts?
+ * Return: true if this is the last handle of the device and its contexts.
  */
 bool emb_domain_put(struct emb_dev *d)
 {

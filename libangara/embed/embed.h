@@ -6,31 +6,30 @@
  * or private to a process, or under /dev/shm, shared by name.  Every process
  * maps it whole:
  *
- *   struct emb_head		properties, list of nodes left over
+ *   struct emb_head		properties
  *   struct emb_slot[procs]	one per process that uses it
  *   struct emb_node[routers]	rows and contexts, see emb_node()
  *   struct emb_share[nodes][ctxs]	shares of contexts in reductions, see board.c
  *   struct emb_board[routers][trees]	boards of trees, by root
  *   copies			EMB_COPIES times the same, one of which is used:
- *				struct emb_left, admin queues, the device
- *				model's
- *				memory; see halt.c.  Only pages of copies that
- *				have been used exist.
+ *				struct emb_left, admin queues, memory of the
+ *				device model; see halt.c.  Only pages of copies
+ *				that have been used exist.
  *   heap[procs]		one per slot, allocated by its process: queues
- *   of
- *				its contexts and memory of angara_malloc().
+ *				of its contexts and memory of angara_malloc().
  *				Only pages that were allocated exist.
  *
  * Everything before the second copy is reserved when the segment is created,
  * the rest at its first use, so that access to a page cannot fail later.
  *
- * A DMA address is an offset in the segment; if its upper 16 bits are not 0, it
- * is an address in the process whose slot, plus one, they are; see dma.c.
+ * A DMA address is an offset in the segment.  If its upper 16 bits are not 0,
+ * they are the slot of a process, plus 1, and the others an address in that
+ * process; see dma.c.
  *
- * Progress: a process that rings a doorbell or waits runs the model on a view
- * of its own.  Nodes that it does not finish go to the list in emb_left, from
- * which waiting processes take them; see run.c.  A waiting process sleeps on
- * the word emb_ctx.wake, which the model's interrupt increments; see wait.c.
+ * Progress: a process that rings a doorbell or waits runs the model on its own
+ * view.  Nodes with remaining work go to the list in emb_left, from which
+ * waiting processes take them; see run.c.  A waiting process sleeps on the word
+ * emb_ctx.wake, which the model's interrupt increments; see wait.c.
  *
  * Locks, in the order in which they are taken:
  *
@@ -42,23 +41,24 @@
  *   node			File lock, one per node: rows, admin queue and
  *				owners of contexts of that node, and rows of the
  *				switches that it keeps.
- *   emb_fab.repair		Mutex of the process: one of its threads repairs.
- *				Only ever tried.
- *   repair			File lock: the model's repair (halt.c).  Only
- *   ever
- *				tried.
- *   emb_left.lock		Spin lock in the segment: the list of left-over
- *				nodes.  Never held outside of the model's work.
+ *   emb_fab.repair		Mutex of the process: one of its threads repairs
+ *				the model.  Never waited for: a thread that does
+ *				not get it goes on.
+ *   repair			File lock: the model's repair (halt.c).  Not
+ *				waited for, either.
+ *   emb_left.lock		Spin lock in the segment: the lists of nodes
+ *				with remaining work.  Held only while a list is
+ *				changed.
  *
- * File locks are of open file descriptions (F_OFD_SETLK): each process opens
- * the segment anew.  The kernel releases them when the process dies, and with
- * them the lock of the process on its slot, by which others detect its death.
+ * File locks belong to open file descriptions (F_OFD_SETLK), so each process
+ * opens the segment itself.  The kernel releases them when the process dies,
+ * including the lock on its slot, by which others detect its death.
  *
- * When a process dies, the process that detects it frees what the dead one
- * owned (death.c); peers see the same as with the driver.  A process marks
- * sections whose state others could not continue from: emb_slot.seat counts its
- * threads in the model, emb_slot.working names the node for which it
- * executes a command.  If it dies in one, the nodes that it worked on are reset
+ * When a process dies, the process that detects it frees its objects (death.c);
+ * peers see the same as with the driver.  A process marks sections in which it
+ * leaves data inconsistent: emb_slot.seat counts its threads in the model,
+ * emb_slot.working names the node for which it executes a command.  If a
+ * process dies in such a section, the nodes that it worked on are reset
  * (halt.c).  Their contexts end with -ENODEV and can be opened again; all other
  * nodes continue.  If the repair fails, the fabric is broken: every wait and
  * command on it ends with -ENODEV, and the next process that opens it creates a
@@ -73,6 +73,7 @@
 #include <sys/types.h>
 
 #include "ang_env.h"
+#include "ang_model.h"
 #include "ang_row.h"
 
 #include "backend.h"
@@ -81,25 +82,25 @@
 
 #define EMB_MAGIC	0x444245474E41ULL	/* "ANGEBD" */
 #define EMB_VERSION	1
-#define EMB_LOOK_MS	50	/* how often sleepers check other processes */
-#define EMB_LOCK_MS	10000	/* longest wait for a lock, command or repair */
-#define EMB_HELP_MS	100	/* then any process takes a left-over node */
-#define EMB_STOP_MS	1000	/* how long to wait for a stopped process */
-#define EMB_COPIES	4U	/* copies of the model: spares for stopped processes */
-#define EMB_HELPERS	8U	/* offers of help that stand at a time */
-#define EMB_SEATS	8U	/* counts of threads in the model, per process */
-#define EMB_CALM	32U	/* see ang_view.calm */
+#define EMB_LOOK_MS	50	/* interval at which sleepers check others */
+#define EMB_LOCK_MS	10000	/* limit for a lock, command or repair */
+#define EMB_HELP_MS	100	/* then any process takes a node */
+#define EMB_STOP_MS	1000	/* limit for a stopped process */
+#define EMB_COPIES	4U	/* copies of the model, see halt.c */
+#define EMB_HELPERS	8U	/* offers of help at a time */
+#define EMB_SEATS	8U	/* counters of threads, per process */
+#define EMB_CALM	32U	/* initial ang_view.calm */
 #define EMB_ADM_ENTRIES	16U
 #define EMB_AEQ_ENTRIES	128U
 #define EMB_ADDR_BITS	48	/* bits of a DMA address below the slot */
-#define EMB_ADDR_LOOSE	(1ULL << 63)	/* flag beside the slot, see dma.c */
+#define EMB_ADDR_LOOSE	(1ULL << 63)	/* flag: may be unmapped, see dma.c */
 #define EMB_HEAP_MIN	(16ULL << 20)	/* default minimum size of a heap */
 
 /**
- * struct emb_seat - one of a process's counts of threads in the model; several, so
- * that threads write different cache lines
+ * struct emb_seat - one of several counters of a process's threads in the
+ * model; threads use different seats, so that they write different cache lines
  * @inside: its threads in the model (atomic)
- * @turns: how often a thread of it has left the model
+ * @turns: number of times that threads have left the model
  */
 struct emb_seat {
 	u32 inside ____cacheline_aligned;
@@ -108,20 +109,22 @@ struct emb_seat {
 
 /**
  * struct emb_slot - a process
- * @used: a process has taken the slot, and its objects are not all freed yet
+ * @used: a process has taken the slot, and some of its objects are not freed
+ *	yet
  * @pid: process id
- * @working: node whose lock it holds to change something there, plus 1
- * @dying: it is dead, although its slot is locked by another process that is
- *	taking the slot
+ * @working: node that it has locked in order to change it, plus 1
+ * @dying: the process is dead; the slot is locked only because another process
+ *	is taking the slot
  * @life: incremented by each process that takes the slot
  * @repaired: @life of the last process whose death a repair has handled
- * @fenced: it was stopped in the model, and the others continue without it; set
- *	by a repair, cleared when its last thread leaves
- * @copy: copy in which it was stopped
+ * @fenced: the process was stopped in the model, and the others continue
+ *	without it; set by a repair, cleared when its last thread leaves
+ * @copy: copy of the model in which it was stopped
  * @looked_turns: turns of all seats at the last check by another process
- * @looks: consecutive checks with equal turns and a thread in the model
+ * @looks: number of consecutive checks at which a thread was in the model and
+ *	the turns had not changed
  * @pidns: PID namespace of @pid
- * @seat: each thread in the model is counted in one of them
+ * @seat: counters; each thread in the model is counted in one of them
  */
 struct emb_slot {
 	u32 used ____cacheline_aligned;
@@ -139,11 +142,11 @@ struct emb_slot {
 };
 
 /**
- * struct emb_ctx - a context, beside the model's state
+ * struct emb_ctx - a context: data in addition to the model's state
  * @wake: incremented by every interrupt; a futex
  * @owner: slot of its process, plus 1; 0: free
  * @asleep: number of threads that sleep on @wake (atomic)
- * @domain: slot of the process that has the domain of this number, plus 1
+ * @domain: slot of the process that owns the domain with this number, plus 1
  */
 struct emb_ctx {
 	u32 wake ____cacheline_aligned;
@@ -153,19 +156,19 @@ struct emb_ctx {
 };
 
 /**
- * struct emb_node - a router, beside the model's state; under the lock of the
- * node
- * or of its keeper.  A switch has no contexts and no admin queue
+ * struct emb_node - a router: data in addition to the model's state; under the
+ * lock of the node or of its keeper.  A switch has no contexts and no admin
+ * queue
  * @rows: the routing table, as programmed
  * @owner: slot of the process that owns each row, plus 1
- * @adm_pi: admin commands so far
+ * @adm_pi: number of admin commands so far
  * @num_ctx: contexts that have an owner; any process may read it
- * @torn: it was reset, and the next process that locks it starts it, or clears
- *	the rows of a switch; set by a repair
+ * @torn: the router was reset: the next process that locks the router starts a
+ *	node again, or clears the record of a switch's rows; set by a repair
  * @life: number of resets; incremented by a repair, any process may read it
- * @left_by: slot of the process that last left it to others, plus 1; this and
- *	the next member are under emb_left.lock
- * @left_ms: time of that
+ * @left_by: slot of the process that last put the node on a list of emb_left,
+ *	plus 1; @left_by and @left_ms are under emb_left.lock
+ * @left_ms: time at which it was put there
  * @ctx: contexts, cfg.ctxs of them
  */
 struct emb_node {
@@ -184,7 +187,7 @@ struct emb_node {
  * struct emb_left - nodes that no process is advancing, in a page of each copy
  * @lock: see above
  * @left_any: there are nodes in @left; written under @lock, read without
- * @timers_any: likewise for @timers
+ * @timers_any: there are nodes in @timers; as @left_any
  * @left: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
  */
@@ -196,26 +199,31 @@ struct emb_left {
 	struct ang_list timers;
 };
 
-#define EMB_SHARE_NEAR	5U	/* words of a contribution beside its head */
-#define EMB_RESULT_NEAR	7U	/* words of a result beside its mark */
-#define EMB_SHARE_WORDS	(ANGARA_PACKET_BYTES / sizeof(u64))
+#define EMB_BOARD_ROUTERS 64U	/* above: no boards */
+#define EMB_SHARE_NEAR	5U	/* words of a short contribution */
+#define EMB_RESULT_NEAR	7U	/* words of a short result */
+#define EMB_BOARD_BYTES	4096U	/* longest contribution */
+#define EMB_SHARE_WORDS	(EMB_BOARD_BYTES / (u32)sizeof(u64))
+#define EMB_PIECE_WORDS	64U	/* words that one member combines at a time */
+#define EMB_PIECES	(EMB_SHARE_WORDS / EMB_PIECE_WORDS)
 
 /**
- * struct emb_share - what a context gives to a reduction on a board; written by
- * its process alone, see board.c
- * @mark: reduction that the contribution is of, 0: it is being written
+ * struct emb_share - data of a context in a reduction on a board; only its
+ * process writes it, see board.c
+ * @mark: reduction of the contribution, 0: it is being written
  * @head: operation: length, type, kind
- * @pi: SQ producer index behind its entry
+ * @entry: SQ producer index after its entry, and in the upper bits the life of
+ *	the context
  * @near: contribution of up to EMB_SHARE_NEAR words
- * @far: longer one
- * @result_mark: reduction that the result is of, 0: it is being written
+ * @far: contribution of more words
+ * @result_mark: reduction of the result, 0: it is being written
  * @result_near: result of up to EMB_RESULT_NEAR words
- * @result_far: longer one
+ * @result_far: result of more words, or pieces of it
  */
 struct emb_share {
 	u64 mark ____cacheline_aligned;
 	u64 head;
-	u64 pi;
+	u64 entry;
 	u64 near[EMB_SHARE_NEAR];
 	u64 far[EMB_SHARE_WORDS];
 	u64 result_mark ____cacheline_aligned;
@@ -225,19 +233,36 @@ struct emb_share {
 
 /**
  * struct emb_board - board of a tree; see board.c
- * @word: what is decided (atomic)
+ * @word: decisions on reductions (atomic)
+ * @work: long reduction whose pieces members may take (atomic)
  * @count: contributions to a reduction (atomic)
+ * @aside: counts of all reductions that were done on the board; written only by
+ *	the last contributor, read by any process
+ * @piece: member that combines each piece of a long reduction, see board_sum.c
+ *	(atomic)
+ *
+ * Fields of @word:
+ *
+ *	gen	life of the root's row; members of other lives do not change it
+ *	done	the last reduction that was done on the board, and
+ *	owner	the member that has decided so, plus 1; 0: there is none.  Its share
+ *		has the result of a short one
+ *	by_pkt	reductions up to this one, but done, go by packets
  */
 struct emb_board {
 	u64 word ____cacheline_aligned;
+	u64 work;
 	u64 count ____cacheline_aligned;
+	struct ang_aside aside;
+	u64 piece[EMB_PIECES] ____cacheline_aligned;
 };
 
-/* A node's admin queues, in one page. */
+/* A node's admin queues, and a management packet, in one page. */
 struct emb_admin {
 	struct angara_adm_cmd asq[EMB_ADM_ENTRIES];
 	struct angara_adm_cpl acq[EMB_ADM_ENTRIES];
 	struct angara_hw_event aeq[EMB_AEQ_ENTRIES];
+	struct angara_mgmt mgmt;
 };
 
 /**
@@ -245,30 +270,30 @@ struct emb_admin {
  * @magic: EMB_MAGIC
  * @version: EMB_VERSION
  * @layout: hash of the sizes of its structures
- * @ready: it is complete
+ * @ready: the head is complete
  * @procs: slots
  * @nodes: nodes
- * @routers: nodes, and switches behind them
+ * @routers: nodes and switches
  * @node_size: bytes of a struct emb_node with its contexts
  * @cfg: configuration of the model
- * @slot_at: offset of the slots; next, other offsets
+ * @slot_at: offset of the slots; offsets of other parts follow
  * @node_at: nodes
  * @share_at: shares
  * @board_at: boards; 0: the fabric is too large for boards
- * @copy_at: the first copy
- * @copy_span: bytes of each
+ * @copy_at: the first copy of the model
+ * @copy_span: bytes of each copy
  * @adm_off: offset in a copy of the admin queues, a page per node
  * @model_off: offset in a copy of the model's memory
  * @heap_at: heaps
  * @heap_span: bytes reserved for each heap
- * @size: of the segment
+ * @size: bytes of the segment
  * @broken: a repair failed (any thread)
- * @halt: slot of the process that repairs the model, plus 1: all others stay
- *	out of it; under the repair lock
+ * @halt: slot of the process that repairs the model, plus 1: all others must
+ *	not enter it; under the repair lock
  * @copy: copy in use; written by a repair
- * @here: processes that use it (atomic)
+ * @here: number of processes that use the segment (atomic)
  * @cpus: union of the CPU affinity masks of its processes; under the gate
- * @num_cpus: their number; written under the gate, read without
+ * @num_cpus: number of @cpus; written under the gate, read without
  * @looked_ms: time of the last check of other processes (atomic)
  * @helpers: sleeping contexts that can be woken to help: node << 8 | ctx, plus 1,
  *	0 for none (atomic)
@@ -311,30 +336,30 @@ struct emb_watch;
 /* When reductions of a process use boards, see ANG_ENV_EXPRESS. */
 #define EMB_BOARDS_NEVER	0
 #define EMB_BOARDS		1
-#define EMB_BOARDS_LONG		2	/* they stay there longer, for tests */
+#define EMB_BOARDS_LONG		2	/* even after one did not complete */
 
 /**
- * struct emb_fab - a fabric, as one process sees it
- * @next: in the registry
- * @refs: devices open; under the registry's lock
+ * struct emb_fab - a fabric: data of one process
+ * @next: next fabric in the registry
+ * @refs: number of open devices; under the registry's lock
  * @asked: specification with which it was opened
  * @text: description of a graph, while the process joins; else NULL
- * @path: its file, empty for none
+ * @path: path of the segment's file, empty if it has none
  * @fd: the segment, opened by this process
- * @slot: of this process
+ * @slot: slot of this process
  * @pidns: PID namespace of this process
  * @parent: parent of this process when it joined
  * @packets: ANG_ENV_PACKETS is set: operations of this process use packets only
  * @boards: EMB_BOARDS*
  * @head: the segment
- * @size: bytes of it
+ * @size: bytes of the segment
  * @topo: topology, with the table in the first copy
  * @mutex: see above
  * @repair: see above
  * @mine: contexts of this process, by router; written under @mutex, read
  *	without
  * @heap: allocated pages of this process's heap; under @mutex
- * @seats: seats given so far (atomic)
+ * @seats: number of seats assigned so far (atomic)
  */
 struct emb_fab {
 	struct emb_fab *next;
@@ -358,20 +383,22 @@ struct emb_fab {
 	u32 seats;
 };
 
-#define EMB_WAKES	16	/* wake-ups that one run collects */
+#define EMB_WAKES	16	/* most wake-ups of one run */
 
 /**
  * struct emb_run - state of a thread that runs the model
  * @fab: fabric, in which the process has its slot
- * @own: that slot
- * @seat: seat of the thread there
- * @copy: copy that @view is of
+ * @own: slot of the process
+ * @seat: counter of the thread
+ * @copy: copy of the model that @view is on
  * @view: view
  * @wakes: contexts to wake after the run
  * @num_wakes: their number
- * @looks: checks made while spinning
+ * @looks: number of checks while spinning
  * @in_vain: checks left until nodes of other processes are checked again
  * @sleep_until: time until which waits sleep and do not yield, see emb_relax()
+ * @rest: length of that pause, as a multiple of the yield before it
+ * @beside: during the last yield another thread ran on this processor
  */
 struct emb_run {
 	struct emb_fab *fab;
@@ -384,9 +411,14 @@ struct emb_run {
 	u32 looks;
 	u32 in_vain;
 	u64 sleep_until;
+	u32 rest;
+	bool beside;
 };
 
-/** struct emb_owned - a row that a device owns, and its serial */
+/**
+ * struct emb_owned - a row that a device owns, and a number that changes each
+ * time the row is set
+ */
 struct emb_owned {
 	u32 router;
 	u32 tree;
@@ -402,20 +434,21 @@ struct emb_rows {
 
 /**
  * struct emb_domain - shared by the contexts of a device; under emb_fab.mutex
- * @refs: handles that use it: the device's, and those of contexts
+ * @refs: number of handles that use it: the device's and those of contexts
  * @node: node
- * @num: number on it
+ * @num: number of the domain on the node
  * @pkey: partition
  * @job: key of the job, 0 for none
  * @life: emb_node.life when it was created
  * @mrt: table of memory regions
- * @mrs: entries of it
- * @low: no entry below is free
+ * @mrs: entries of @mrt
+ * @low: no entry below this one is free
  * @mem: offset in the segment of the table and of the list of its pages
- * @spare: offset of a longer table that the device may use in its place, or 0
+ * @spare: offset of a longer table that the device may use instead of @mrt, or
+ *	0
  * @owned: rows of a device that was closed before its contexts, from
  *	emb_dev.owned
- * @in_doubt: the device has not confirmed its creation
+ * @in_doubt: the device has not confirmed the creation of the domain
  */
 struct emb_domain {
 	u32 refs;
@@ -441,19 +474,19 @@ struct emb_domain {
  * @num: its context, ANG_NONE for a device
  * @life: emb_node.life when the domain was created
  * @life_now: emb_node.life of its node; without a domain, @life itself
- * @ctx: the context; it and all that follows are NULL for a device
+ * @ctx: the context; @ctx and the pointers below are NULL for a device
  * @ctl: control page
  * @ctr: counters
  * @sq_entries: entries of the SQ
- * @mem: offset in the segment of all its memory
- * @mem_len: bytes of that
- * @at: offset in the segment of what can be mapped, by EMB_MEM_*
+ * @mem: offset in the segment of the context's memory
+ * @mem_len: bytes of @mem
+ * @at: offset in the segment of each mappable part, by EMB_MEM_*
  * @run: runs the model
  * @owned: rows that this device owns; empty for a context
- * @forks: forks of the process when it was opened
- * @watch: its descriptor for poll(2), NULL before the first
- * @boards: trees that the context has joined, NULL before the first
- * @by_board: its reductions that boards have completed
+ * @forks: emb_forks() when it was opened
+ * @watch: its descriptor for poll(2), NULL before the first use
+ * @boards: trees that the context has joined, NULL before the first join
+ * @by_board: number of its reductions that boards have completed
  */
 struct emb_dev {
 	struct emb_fab *fab;
@@ -480,7 +513,7 @@ struct emb_dev {
 /**
  * struct emb_create - arguments for the creation of a context
  * @arg: argument of ANGARA_IOCTL_CTX_CREATE
- * @handle: newly opened handle, which becomes that of the context
+ * @handle: newly opened handle, for the context
  */
 struct emb_create {
 	struct angara_ctx_create arg;
@@ -494,7 +527,7 @@ struct emb_create {
 #define EMB_MEM_MSG	4
 #define EMB_MEM_WATCH	5	/* notice of a domain, see emb_map() */
 #define EMB_WATCH_BYTES	(sizeof(struct angara_watch) + ANGARA_MR_MAX / 8)
-#define EMB_MEM_STRIDE	(1ULL << 28)	/* mmap offsets, as the driver's */
+#define EMB_MEM_STRIDE	(1ULL << 28)	/* mmap offsets, as in the driver */
 
 static inline void *emb_at(const struct emb_fab *fab, u64 off)
 {
@@ -526,7 +559,7 @@ static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
 		      (u64)node * fab->head->node_size);
 }
 
-/* Address in copy @copy, which may not be in use any more. */
+/* Address in copy @copy, even if that copy is not in use any more. */
 static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 {
 	const struct emb_head *head = fab->head;
@@ -567,13 +600,13 @@ static inline bool emb_broken(const struct emb_fab *fab)
 	return READ_ONCE(fab->head->broken);
 }
 
-/* Has the node been reset since the device's context was made? */
+/* Has the node been reset since the domain was created? */
 static inline bool emb_lost(const struct emb_dev *d)
 {
 	return READ_ONCE(*d->life_now) != d->life;
 }
 
-/* Is the device unusable for good? */
+/* Is the device permanently unusable? */
 static inline bool emb_gone(const struct emb_dev *d)
 {
 	return emb_broken(d->fab) || emb_lost(d);
@@ -620,7 +653,7 @@ bool emb_halt_wait(struct emb_fab *fab);
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot);
 int emb_repair(struct emb_fab *fab);
 void emb_count_out(struct emb_slot *slot, struct emb_seat *seat);
-bool emb_haunted(const struct emb_fab *fab);
+bool emb_has_fenced(const struct emb_fab *fab);
 bool emb_is_stuck(struct emb_fab *fab, u32 slot);
 
 /* dma.c */
@@ -634,6 +667,8 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi);
 bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
 		   struct ang_tree_look *look);
+bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops);
+void emb_tree_report(struct emb_run *r, u32 router, u32 tree);
 bool emb_help(struct emb_run *r, bool timers);
 bool emb_wake(struct emb_ctx *ctx);
 void emb_wake_all(struct emb_run *r);
@@ -650,7 +685,7 @@ int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 int emb_simple(struct emb_run *r, u32 node, u8 opcode, u32 ctx, u32 tree);
 
 /* heap.c; under fab->mutex */
-int emb_heap_claim(struct emb_fab *fab, u64 len, u64 *off);
+int emb_heap_claim(struct emb_fab *fab, u64 len, u64 align, u64 *off);
 int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len);
 void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len);
 void emb_heap_unclaim(struct emb_fab *fab, u64 off);
@@ -686,6 +721,7 @@ int emb_tree_get(struct emb_dev *d, void *arg);
 int emb_tree_clear(struct emb_dev *d, void *arg);
 int emb_tree_delegate(struct emb_dev *d, void *arg);
 int emb_tree_check(struct emb_dev *d, void *arg);
+int emb_manage(struct emb_dev *d, void *arg);
 int emb_join(struct emb_dev *d, void *arg);
 int emb_leave(struct emb_dev *d, void *arg);
 void emb_trees_disown(struct emb_dev *d);
@@ -695,9 +731,11 @@ int emb_rows_reap(struct emb_run *r, u32 router, u32 owner);
 void emb_board_join(struct emb_dev *d, u32 tree);
 void emb_board_leave(struct emb_dev *d, u32 tree);
 void emb_boards_free(struct emb_dev *d);
+void emb_boards_settle(struct emb_run *r, u32 router, u32 tree);
 bool emb_boards_take(struct ang_dev *dev, u32 pi);
 bool emb_board_look(struct ang_dev *dev, bool end);
 bool emb_board_end(struct ang_dev *dev);
+bool emb_board_open(struct ang_dev *dev);
 bool emb_board_wait(struct ang_dev *dev);
 
 /* wait.c */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A descriptor for poll(2), for programs with an event loop of their own.
+ * A descriptor for poll(2), for programs with their own event loop.
  *
- * A thread sleeps on the context's word, as a waiting caller does.  While the
- * context is armed, see emb_arm(), the next event wakes the thread, which makes
- * an eventfd(2) readable.  The thread also advances nodes that other processes
- * leave, since the program itself may sleep for long.  While the context is not
- * armed no event wakes the thread: the program polls.
+ * A thread of the library sleeps on the context's word, as a waiting caller
+ * does.  While the context is armed, see emb_arm(), the next event wakes the
+ * thread, which makes an eventfd(2) readable.  The thread also advances nodes
+ * that other processes have left on the list, since the program itself may
+ * sleep for long.  While the context is not armed, no event wakes the thread,
+ * since the program polls.
  *
- * The first call of angara_ctx_fd() creates the thread.  It also checks for
- * dead processes.  When the device is gone it makes the descriptor readable
+ * The first call of angara_ctx_fd() creates the thread.  The thread also checks
+ * for dead processes.  When the device is gone it makes the descriptor readable
  * once more and ends.
  */
 #include <linux/futex.h>
@@ -26,7 +27,7 @@
  * struct emb_watch - a descriptor and its thread
  * @d: handle of the context
  * @fd: eventfd
- * @stop: ask the thread to end (any thread)
+ * @stop: requests the thread to end (any thread)
  * @armed: the next event makes @fd readable; counted in emb_ctx.asleep (atomic)
  * @raised: @fd has been made readable (atomic)
  * @thread: thread
@@ -42,14 +43,17 @@ struct emb_watch {
 	struct emb_run run;
 };
 
-/* The eventfd first: a thread that sees @raised must find it readable. */
+/*
+ * Write the eventfd before @raised: a thread that sees @raised must find the
+ * eventfd readable.
+ */
 static void make_readable(struct emb_watch *w)
 {
 	eventfd_write(w->fd, 1);
 	ang_store_release(&w->raised, 1);
 }
 
-/* Return: was it armed? */
+/* Disarms the context.  Return: true if it was armed. */
 static bool disarm(struct emb_watch *w)
 {
 	if (!ang_xchg(&w->armed, 0))
@@ -58,7 +62,7 @@ static bool disarm(struct emb_watch *w)
 	return true;
 }
 
-/* Return: was there a node to advance? */
+/* Advances nodes on the list.  Return: true if there were any. */
 static bool help(struct emb_watch *w)
 {
 	if (!ang_load_acquire(&w->armed))
@@ -101,7 +105,7 @@ static int start(struct emb_watch *w)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = pthread_create(&w->thread, NULL, watch, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	/* -EAGAIN would mean that there is an event. */
+	/* Do not return -EAGAIN, which means that there is an event. */
 	return ret == EAGAIN ? -ENOMEM : -ret;
 }
 
@@ -163,7 +167,7 @@ int emb_arm(struct ang_dev *dev)
 		ang_fetch_add(&d->ctx->asleep, 1);
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
-	/* The thread may sleep already, without having offered help. */
+	/* The thread may already sleep, without an offer to help. */
 	emb_offer_help(d);
 	ang_mb(); /* pairs with hand_over(), as in doze() */
 	d->run.in_vain = 0;

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Repair of the model after a process died in the middle of it, or was stopped.
+ * Repair of the model after a process died or was stopped while it ran the
+ * model.
  *
  * The process that detects it takes the repair lock and writes emb_head.halt.
- * From then on no process enters the model, and those in it leave within a few
- * steps and discard the state of their views.  With all others outside, a node
- * that is held was held by a dead process.  These nodes, and those for which a
- * dead process executed a command, are torn: the model resets them, makes all
- * other state consistent, and names every node that has work (ang_recover.c).
+ * From then on no process enters the model, and processes in it leave within a
+ * few steps and discard the state of their views.  When all have left, a node
+ * that is still held was held by a dead process.  These nodes, and those for
+ * which a dead process executed a command, are called torn: the model resets
+ * them, makes all other state consistent, and lists every node that has work
+ * (ang_recover.c).
  *
- * A torn node stays disabled until the next process locks it; that one clears
- * its rows and starts it (node.c).  Its contexts are told apart from those that
- * come later by emb_node.life.  A torn switch has no rows any more; the next
- * process that looks at them clears those that were known (tree.c).
+ * A torn node stays disabled until the next process locks it; that process
+ * clears its rows and starts it (node.c).  emb_node.life distinguishes contexts
+ * created before the reset from later ones.  A torn switch has lost its rows;
+ * the next process that accesses them clears the record of them (tree.c).
  *
  * A process that is stopped in the model may continue at any time.  If it stays
  * there for EMB_STOP_MS (for EMB_LOCK_MS if it only seems stopped), the fabric
  * continues in another copy of the model, and nodes that it held are torn.  The
- * process is fenced: when it continues, it changes its old copy, which no other
- * process uses until its last thread has left that.  Then it enters the new
- * copy, rings its doorbells again, and finds those of its contexts gone whose
- * nodes were reset.  Two things cannot be taken from it: the lock of a node,
- * which the others fail to get within EMB_LOCK_MS, and the rest of one step of
- * a node, which may copy payload to memory that a process has registered, as a
- * card's late DMA does.
+ * process is fenced: when it continues, it changes only the old copy, which no
+ * other process uses until the last thread of the stopped process has left it.
+ * Then the process enters the new copy and rings its doorbells again; its
+ * contexts on nodes that were reset are gone.  A stopped process can still do
+ * harm in two ways: it may hold the lock of a node, so others get an error
+ * after EMB_LOCK_MS, and the rest of its step may copy payload to registered
+ * memory, like late DMA of a card.
  *
  * If the repairing process dies, its lock is released but halt stays set; the
  * waiting processes start the repair again.  If it is stopped, they wait for
@@ -97,7 +99,10 @@ bool emb_halt_wait(struct emb_fab *fab)
 			continue;
 		if (emb_now_ms() < end)
 			continue;
-		/* Another thread of this process may be stopped alone. */
+		/*
+		 * Another thread of this process may be repairing, and be
+		 * stopped.
+		 */
 		if (!halted)
 			return false;
 		emb_break(fab);
@@ -105,7 +110,7 @@ bool emb_halt_wait(struct emb_fab *fab)
 	return false;
 }
 
-/* Return: threads of a process in the model. */
+/* Return: number of threads of a process in the model. */
 static u32 inside(const struct emb_slot *slot)
 {
 	u32 sum = 0;
@@ -138,7 +143,7 @@ void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 		WRITE_ONCE(slot->fenced, 0);
 }
 
-/* The fence mark of a dead process is stale. */
+/* Is a process fenced?  The mark of a dead process does not count. */
 static bool is_fenced(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -147,8 +152,8 @@ static bool is_fenced(const struct emb_fab *fab, u32 slot)
 	       READ_ONCE(s->repaired) != READ_ONCE(s->life);
 }
 
-/** emb_haunted() - may a fenced process still write to memory that it knew? */
-bool emb_haunted(const struct emb_fab *fab)
+/** emb_has_fenced() - may fenced processes still write to memory they used? */
+bool emb_has_fenced(const struct emb_fab *fab)
 {
 	u32 s;
 
@@ -175,13 +180,13 @@ static bool is_stopped(const struct emb_fab *fab, u32 slot)
 	if (!fgets(line, sizeof(line), stat))
 		line[0] = 0;
 	fclose(stat);
-	/* The process name before it may contain any character. */
+	/* The process name before the state may contain any character. */
 	end = strrchr(line, ')');
 	return end && (!strncmp(end, ") T", 3) || !strncmp(end, ") t", 3));
 }
 
 /**
- * emb_is_stuck() - does a process stay in the model for too long?
+ * emb_is_stuck() - has a process been in the model for too long?
  * @fab: fabric
  * @slot: its slot; call at most every EMB_LOOK_MS
  */
@@ -203,7 +208,7 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 	       (looks >= EMB_STOP_MS / EMB_LOOK_MS && is_stopped(fab, slot));
 }
 
-/** emb_needs_repair() - did a dead process leave a change half done? */
+/** emb_needs_repair() - did a process die while it changed the model? */
 bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -212,18 +217,24 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	       (inside(s) || READ_ONCE(s->working));
 }
 
-/* Fence a process that does not leave: the others continue without it. */
+/*
+ * Fences a process that does not leave the model: the others continue without
+ * it.
+ */
 static void fence(struct emb_fab *fab, struct emb_slot *slot)
 {
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
-	/* The process has just left, and may not have seen the fence. */
+	/*
+	 * The process has just left the model, and may not have seen the fence.
+	 */
 	if (!inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
 /*
- * Is a process still in the model?  @ms: how long the others have waited for it
+ * Is a process still in the model?  @ms: time for which the repair has waited
+ * for it
  */
 static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
 {
@@ -254,7 +265,7 @@ static void wait_all_out(struct emb_fab *fab)
 }
 
 /* Does a fenced process use a copy? */
-static bool copy_haunted(const struct emb_fab *fab, u32 copy)
+static bool copy_has_fenced(const struct emb_fab *fab, u32 copy)
 {
 	u32 s;
 
@@ -264,7 +275,7 @@ static bool copy_haunted(const struct emb_fab *fab, u32 copy)
 	return false;
 }
 
-/* Switches to another copy.  Return: 0; -ENOSPC all are in use. */
+/* Switches to another copy.  Return: 0; -ENOSPC all copies are in use. */
 static int move(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
@@ -272,7 +283,7 @@ static int move(struct emb_fab *fab)
 	u32 to;
 
 	for (to = 0; to < EMB_COPIES; to++)
-		if (to != from && !copy_haunted(fab, to))
+		if (to != from && !copy_has_fenced(fab, to))
 			break;
 	if (to == EMB_COPIES ||
 	    emb_reserve(fab->fd, head->copy_at + to * head->copy_span,
@@ -286,7 +297,10 @@ static int move(struct emb_fab *fab)
 	return 0;
 }
 
-/* A node for which the dead process executed a command may be half changed. */
+/*
+ * Marks the node for which a dead process executed a command: its state may be
+ * inconsistent.
+ */
 static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 {
 	u32 s;
@@ -303,7 +317,7 @@ static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 
 /*
  * Marks deaths as handled.  If another process takes the slot meanwhile, its
- * life differs.
+ * @life differs.
  */
 static void forget_dead(struct emb_fab *fab)
 {
@@ -336,8 +350,8 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 			       sizeof(struct emb_admin));
 	}
 	/*
-	 * Last: if this repair is interrupted, the next one must find them
-	 * again.
+	 * Do this last: if this repair is interrupted, the next one must find
+	 * the dead processes again.
 	 */
 	forget_dead(fab);
 }
@@ -365,7 +379,7 @@ static int halt_and_repair(struct emb_fab *fab)
 	WRITE_ONCE(fab->head->halt, fab->slot + 1);
 	ang_mb();
 	wait_all_out(fab);
-	if (copy_haunted(fab, emb_copy(fab)))
+	if (copy_has_fenced(fab, emb_copy(fab)))
 		ret = move(fab);
 	if (!ret) {
 		repair(fab);
@@ -379,7 +393,7 @@ static int halt_and_repair(struct emb_fab *fab)
 }
 
 /**
- * emb_repair() - repair the model after a death or stop in the middle of it
+ * emb_repair() - repair the model after a process died or was stopped in it
  * @fab: fabric; the caller is outside of the model
  *
  * Return: 0; -EAGAIN another thread or process is repairing; -ENODEV the fabric

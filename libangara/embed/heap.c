@@ -2,10 +2,11 @@
 /*
  * A process's part of the segment: whole pages, first fit.
  *
- * Only the process itself knows what is allocated; after its death the whole
- * part is freed.  Pages are zero, since freed pages are removed from the file.
+ * Only the process itself knows which pages are allocated; after its death its
+ * whole part is freed.  New pages are zero, since freed pages are removed from
+ * the file.
  *
- * All calls are under emb_fab.mutex, except those that allocate or free pages.
+ * emb_fab.mutex protects all calls, except those that allocate or free pages.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,42 +37,52 @@ static u64 whole_pages(u64 len)
 	return (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1ULL);
 }
 
+/* The first offset in the heap from @off on whose address is a multiple of @align. */
+static u64 aligned(const struct emb_fab *fab, u64 off, u64 align)
+{
+	u64 at = (uintptr_t)fab->head + emb_heap_at(fab, fab->slot) + off;
+
+	return off + (-at & (align - 1));
+}
+
 /**
  * emb_heap_claim() - allocate a range, without pages
  * @fab: fabric
  * @len: bytes, not 0
+ * @align: the address in this process is a multiple of this power of two, and
+ *	of a page
  * @off: out: offset in the segment
  *
  * Return: 0; -ENOMEM.
  */
-int emb_heap_claim(struct emb_fab *fab, u64 len, u64 *off)
+int emb_heap_claim(struct emb_fab *fab, u64 len, u64 align, u64 *off)
 {
 	struct emb_extent **at = &fab->heap, *new;
-	u64 end = 0;
+	u64 span = fab->head->heap_span, start = aligned(fab, 0, align);
 
-	if (len > fab->head->heap_span)
+	if (len > span)
 		return -ENOMEM;
 	len = whole_pages(len);
-	for (; *at && (*at)->off - end < len; at = &(*at)->next)
-		end = (*at)->off + (*at)->len;
-	if (fab->head->heap_span - end < len)
+	for (; *at && ((*at)->off < start || (*at)->off - start < len); at = &(*at)->next)
+		start = aligned(fab, (*at)->off + (*at)->len, align);
+	if (start > span || span - start < len)
 		return -ENOMEM;
 	new = malloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	*new = (struct emb_extent){ .next = *at, .off = end, .len = len };
+	*new = (struct emb_extent){ .next = *at, .off = start, .len = len };
 	*at = new;
-	*off = emb_heap_at(fab, fab->slot) + end;
+	*off = emb_heap_at(fab, fab->slot) + start;
 	return 0;
 }
 
 /**
  * emb_heap_fill() - allocate zeroed pages for a range
  * @fab: fabric
- * @off: of emb_heap_claim()
- * @len: as there
+ * @off: offset from emb_heap_claim()
+ * @len: as for emb_heap_claim()
  *
- * Context: any, also without a lock: pages may be slow to come.
+ * Context: any, also without a lock: allocating pages may be slow.
  *
  * Return: 0; -ENOMEM: no page was allocated.
  */
@@ -86,10 +97,10 @@ int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len)
 /**
  * emb_heap_empty() - free the pages of a range, which stays allocated
  * @fab: fabric
- * @off: of emb_heap_claim()
- * @len: as there
+ * @off: offset from emb_heap_claim()
+ * @len: as for emb_heap_claim()
  *
- * Context: any, also without a lock: pages may be slow to go.
+ * Context: any, also without a lock: freeing pages may be slow.
  */
 void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len)
 {
@@ -99,7 +110,7 @@ void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len)
 /**
  * emb_heap_unclaim() - free a range that has no pages
  * @fab: fabric
- * @off: of emb_heap_claim()
+ * @off: offset from emb_heap_claim()
  */
 void emb_heap_unclaim(struct emb_fab *fab, u64 off)
 {
@@ -125,7 +136,7 @@ void emb_heap_unclaim(struct emb_fab *fab, u64 off)
  */
 int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off)
 {
-	int ret = emb_heap_claim(fab, len, off);
+	int ret = emb_heap_claim(fab, len, 1, off);
 
 	if (ret)
 		return ret;
@@ -147,7 +158,7 @@ void emb_heap_free(struct emb_fab *fab, u64 off)
 	emb_heap_unclaim(fab, off);
 }
 
-/* Is this part of the segment allocated, in one piece? */
+/* Is this part of the segment within one allocation? */
 bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len)
 {
 	u64 base = emb_heap_at(fab, fab->slot);

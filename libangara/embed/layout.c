@@ -10,8 +10,8 @@
 #include "embed.h"
 #include "ang_types.h"
 
-#define SMALL_FABRIC	64U	/* fabrics of up to this many routers get larger tables */
-#define TINY_FABRIC	16U	/* and fabrics of up to this many even longer trains */
+#define SMALL_FABRIC	64U	/* routers up to which tables are larger */
+#define TINY_FABRIC	16U	/* routers up to which trains are longer */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
 #define HEAP_ROOM	(4ULL << 40)	/* address space for all heaps */
@@ -32,7 +32,10 @@ u32 emb_layout_hash(void)
 		sizeof(struct ang_node), sizeof(struct ang_ctx),
 		sizeof(struct ang_op), sizeof(struct ang_tree),
 		sizeof(struct ang_pkt), sizeof(struct ang_ring),
-		/* Padding may hide what was added. */
+		/*
+		 * Offsets count, too: a new member may fit into padding and
+		 * leave the size unchanged.
+		 */
 		sizeof(struct emb_left), offsetof(struct emb_head, looked_ms),
 		offsetof(struct emb_left, timers),
 		offsetof(struct emb_slot, pidns), offsetof(struct emb_ctx, asleep),
@@ -50,8 +53,9 @@ u32 emb_layout_hash(void)
 }
 
 /*
- * The same as the loopback's, see driver/loop/main.c, but with longer trains:
- * no other process waits while a train is copied.
+ * Fills in the configuration of the model: as that of the loopback, see
+ * driver/loop/main.c, but with longer trains, since no other process waits
+ * while a train is copied.
  */
 static int make_cfg(const struct ang_spec *spec, const char *text,
 		    struct ang_cfg *cfg)
@@ -90,8 +94,8 @@ static u64 heap_span(const struct ang_spec *spec, u32 procs, u64 room)
 /**
  * emb_layout() - compute the layout of a segment
  * @head: out
- * @spec: description that the user gave
- * @text: of a graph, else NULL
+ * @spec: specification given by the user
+ * @text: description of a graph, else NULL
  * @room: bytes of memory that are available
  *
  * Return: 0; -EINVAL a size would be out of bounds; -EIO.
@@ -121,7 +125,7 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec,
 	at += head->procs * sizeof(struct emb_slot);
 	head->node_at = at;
 	at = align_up(at + (u64)head->routers * head->node_size, 64);
-	if (head->routers <= SMALL_FABRIC) {
+	if (head->routers <= EMB_BOARD_ROUTERS) {
 		head->share_at = at;
 		at += (u64)head->nodes * head->cfg.ctxs * sizeof(struct emb_share);
 		head->board_at = at;
@@ -141,7 +145,7 @@ int emb_layout(struct emb_head *head, const struct ang_spec *spec,
 	return head->size >> EMB_ADDR_BITS ? -EINVAL : 0;
 }
 
-/* Makes sure that these pages can be written. Return: 0; -ENOSPC; -errno. */
+/* Reserves pages, so that they can be written. Return: 0; -ENOSPC; -errno. */
 int emb_reserve(int fd, u64 at, u64 len)
 {
 	int ret;

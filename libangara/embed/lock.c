@@ -2,10 +2,10 @@
 /*
  * File locks on the segment, one byte each.
  *
- * They belong to the open file description, that is, to one opening of the
- * segment by one process, and the kernel releases them when that is closed.  A
- * process that waits for a lock polls it, so a stopped holder delays it only up
- * to a limit.
+ * A lock belongs to an open file description, that is, to one open(2) of the
+ * segment by one process; the kernel releases the lock when that description is
+ * closed.  A process that waits for a lock polls it, so the process can give up
+ * if the holder is stopped.
  */
 #include <fcntl.h>
 #include <time.h>
@@ -26,7 +26,7 @@ u64 emb_now_ms(void)
 	return emb_now_ns() / 1000000;
 }
 
-/* Lets others run; sleeps longer the more often it is called. */
+/* Sleeps, longer at each call, so that others can run. */
 void emb_nap(u32 *turn)
 {
 	struct timespec ts = { .tv_nsec = 20000L << (*turn < 6 ? *turn : 6) };

@@ -2,10 +2,10 @@
 /*
  * Memory regions: entries in the table of a domain.
  *
- * Nothing is pinned: memory outside of the segment is reached through its
- * process (see dma.c), so it must stay mapped while it is used: watched memory
- * during operations of its process, other memory as long as it is registered.
- * As in the driver, an entry is invalid while it is written or removed, and
+ * Nothing is pinned: memory outside of the segment is accessed through its
+ * process (see dma.c), so it must stay mapped: watched memory while operations
+ * of its process use it, other memory as long as it is registered.  As in the
+ * driver, an entry is invalid while it is written or removed, and
  * ANGARA_ADM_FENCE separates the two changes.
  */
 #include <linux/futex.h>
@@ -21,12 +21,15 @@
 #define REMOTES	(ANGARA_ACCESS_REMOTE_READ | ANGARA_ACCESS_REMOTE_WRITE)
 #define WRITES	(ANGARA_ACCESS_LOCAL_WRITE | ANGARA_ACCESS_REMOTE_WRITE)
 
-#ifndef MADV_POPULATE_READ	/* Linux 5.14 */
+#ifndef MADV_POPULATE_READ	/* since Linux 5.14 */
 #define MADV_POPULATE_READ	22
 #define MADV_POPULATE_WRITE	23
 #endif
 
-/* Reads with a system call: an unreadable page is an error, not a signal. */
+/*
+ * Tests whether a page can be read, by a system call: for an unreadable page it
+ * returns an error, where a load would raise a signal.
+ */
 static bool page_read(void *page)
 {
 	char byte;
@@ -36,8 +39,8 @@ static bool page_read(void *page)
 }
 
 /*
- * Tests writing likewise, without a visible change: the kernel atomically ORs 0
- * into the first word.
+ * Tests whether a page can be written, without changing it: in a system call,
+ * the kernel atomically ORs 0 into the first word.
  */
 static bool page_write(void *page)
 {
@@ -47,13 +50,13 @@ static bool page_write(void *page)
 		       FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_LT, 0)) >= 0;
 }
 
-/* Page by page, for kernels without MADV_POPULATE_*. */
+/* Tests page by page, for kernels without MADV_POPULATE_*. */
 static int mr_touch(u64 start, u64 end, bool write)
 {
 	for (; start < end; start += ANGARA_PAGE_SIZE) {
 		void *page = (void *)(uintptr_t)start;
 
-		/* Writable but not readable: memory of a device. */
+		/* Memory of a device may be writable but not readable. */
 		if ((write && !page_write(page)) || !page_read(page))
 			return -EFAULT;
 	}
@@ -102,7 +105,7 @@ static int dma_address(struct emb_dev *d, const struct angara_mr_register *cmd,
 	return 0;
 }
 
-/* The length is counted in whole pages. */
+/* Is the length, in whole pages, within the limit? */
 static bool length_ok(u64 addr, u64 length)
 {
 	u64 first = addr / ANGARA_PAGE_SIZE;
@@ -149,7 +152,10 @@ static void entry_withdraw(struct emb_dev *d, struct angara_hw_mr *entry)
 	WRITE_ONCE(spare[entry - d->dom->mrt].valid, 0);
 }
 
-/* The requested slot, or the lowest free one with random bits above. */
+/*
+ * Chooses the key: the requested one, or the lowest free slot with random bits
+ * above it.
+ */
 static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 {
 	struct emb_domain *dom = d->dom;
@@ -172,11 +178,11 @@ static int choose_key(struct emb_dev *d, struct angara_mr_register *cmd)
 }
 
 /**
- * emb_mr_prepare() - check a registration, and have its pages ready
+ * emb_mr_prepare() - check a registration, and make its pages present
  * @d: handle
  * @arg: command
  *
- * Context: without a lock: pages may be slow to come.
+ * Context: without a lock, since page faults may be slow.
  *
  * Return: 0; -errno.
  */
@@ -253,7 +259,7 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* No context uses the domain: nothing accesses its regions any more. */
+/* Releases the regions of a domain that no context uses any more. */
 void emb_mrs_release(struct emb_domain *dom)
 {
 	u32 key;

@@ -2,8 +2,8 @@
 /*
  * The lock of a node, under which its rows, admin queue and contexts change.
  *
- * A process that dies with the lock may leave any of them half changed.  So the
- * holder names the node in emb_slot.working, and a repair resets the node
+ * A process that dies with the lock may leave this state inconsistent.  So the
+ * holder records the node in emb_slot.working, and a repair resets the node
  * (halt.c).  The next process that locks a node after a reset starts it again.
  */
 #include "embed.h"
@@ -18,7 +18,7 @@ static void rows_forget(struct emb_node *n)
 	}
 }
 
-/* The switches of a node are reset with it. */
+/* Clears the rows of a node's switches, which were reset with the node. */
 static void kept_forget(const struct emb_fab *fab, u32 node)
 {
 	u32 i;
@@ -26,13 +26,16 @@ static void kept_forget(const struct emb_fab *fab, u32 node)
 	for (i = fab->head->nodes; i < fab->head->routers; i++) {
 		if (ang_topo_keeper(&fab->topo, i) != node)
 			continue;
-		/* From here on a repair may reset the node again. */
+		/* After this store a repair may reset the router again. */
 		ang_store_release(&emb_node(fab, i)->torn, 0);
 		rows_forget(emb_node(fab, i));
 	}
 }
 
-/* Delegations belong to the fabric, not to the adapter: they stay. */
+/*
+ * Starts a node after a reset. Delegations of trees are kept: they belong to
+ * the fabric, not to the adapter.
+ */
 static int node_restart(struct emb_run *r, u32 node)
 {
 	struct emb_node *n = emb_node(r->fab, node);
@@ -47,7 +50,7 @@ static int node_restart(struct emb_run *r, u32 node)
 	}
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
-	/* From now on a repair may reset it again. */
+	/* After this store a repair may reset the node again. */
 	ang_store_release(&n->torn, 0);
 	ret = emb_node_start(r, node);
 	if (ret)

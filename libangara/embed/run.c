@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Running the model, and leaving work to other processes.
+ * Running the model, and passing work on to other processes.
  *
  * The view of a thread is empty whenever the thread does not run the model.
- * Nodes that it has not finished are on the list in emb_left, which outlives
- * the process.  A thread that puts nodes there wakes a sleeping thread to take
+ * Nodes with remaining work are on the list in emb_left, which outlives the
+ * process.  A thread that puts nodes there wakes a sleeping thread to take
  * them; otherwise they would stay there until some process waits.
  */
 #include <limits.h>
@@ -16,13 +16,15 @@
 #include "embed.h"
 
 #define SLICE	16384U	/* units of work (ang_work.h) between two checks */
-#define ROUNDS	64U	/* slices before the rest is left to others */
+#define ROUNDS	64U	/* slices before work is passed on */
 #define LOOKS	16U	/* checks without work before timers are fired */
 #define SPINS	512U	/* checks without work before a yield */
-#define SPINS_CROWDED 4U	/* likewise, with fewer CPUs than processes */
-#define YIELD_LONG_NS 500000ULL	/* a turn of a process of the fabric is shorter */
-#define YIELD_REST 128U	/* pause after a long yield, in its lengths */
-#define YIELD_MOST_NS 10000000ULL /* a longer yield: this process was stopped */
+#define SPINS_CROWDED 4U	/* SPINS with fewer CPUs than processes */
+#define YIELD_SWITCH_NS 2000ULL	/* of a yield during which another thread ran */
+#define YIELD_LONG_NS 500000ULL	/* minimum of a long yield */
+#define YIELD_REST 128U	/* longest pause after it, times its length */
+#define YIELD_AGAIN_NS 50000000ULL /* after a pause: a long yield is another one */
+#define YIELD_MOST_NS 10000000ULL /* above: this process was stopped */
 
 static void view_init(struct emb_run *r)
 {
@@ -45,13 +47,15 @@ void emb_run_init(struct emb_run *r, struct emb_fab *fab)
 	r->looks = 0;
 	r->in_vain = 0;
 	r->sleep_until = 0;
+	r->rest = 1;
+	r->beside = false;
 	r->copy = emb_copy(fab);
 	view_init(r);
 }
 
 /*
- * Counts the thread in.  Return: false: a repair is in progress, or the process
- * is fenced; the thread is not counted.
+ * Enters the model, and counts the thread as inside.  Return: false: a repair
+ * is in progress, or the process is fenced; then the thread is not counted.
  */
 static bool try_enter(struct emb_run *r)
 {
@@ -65,7 +69,10 @@ static bool try_enter(struct emb_run *r)
 	return false;
 }
 
-/* Return: false if the model cannot be run. */
+/*
+ * Enters the model, after a repair if necessary. Return: false if the fabric is
+ * broken.
+ */
 static bool enter(struct emb_run *r)
 {
 	u32 copy;
@@ -82,8 +89,8 @@ static bool enter(struct emb_run *r)
 }
 
 /*
- * Return: false if the others have switched to a copy without this thread's
- * changes.
+ * Leaves the model.  Return: false if the others have switched to a copy
+ * without this thread's changes.
  */
 static bool leave(struct emb_run *r)
 {
@@ -108,14 +115,17 @@ static bool must_leave(const struct emb_run *r)
 	return emb_halted(r->fab) || r->copy != emb_copy(r->fab);
 }
 
-/* Drops the lists of the view: a repair finds all nodes with work. */
+/* Drops the lists of the view: the repair lists all nodes with work again. */
 static void forget(struct emb_run *r)
 {
 	r->view.runq.head = ANG_NONE;
 	r->view.timers.head = ANG_NONE;
 }
 
-/* Wakes the threads that sleep on a context's word.  Return: were there any? */
+/*
+ * Wakes the threads that sleep on a context's word. Return: true if there were
+ * any.
+ */
 bool emb_wake(struct emb_ctx *ctx)
 {
 	return syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0) > 0;
@@ -129,7 +139,8 @@ void emb_wake_all(struct emb_run *r)
 }
 
 /*
- * Locks the lists.  Its holder never sleeps, but may be preempted, or die.
+ * Locks the lists.  The holder of the lock never sleeps, but may be preempted,
+ * or die.
  * Return: NULL if the model is being repaired.
  */
 static struct emb_left *left_lock(const struct emb_run *r)
@@ -155,8 +166,8 @@ static void left_unlock(struct emb_left *left)
 
 /*
  * Wakes a sleeping thread to take the nodes on the list.  If the thread of an
- * entry has died or is stopped, no thread sleeps on its word; then the next
- * entry is tried.
+ * entry has died or is stopped, no thread sleeps on the word of that context;
+ * then the next entry is tried.
  */
 static void call_helper(struct emb_run *r)
 {
@@ -176,7 +187,10 @@ static void call_helper(struct emb_run *r)
 	}
 }
 
-/* Wakes a thread that sleeps on a context of the node, to continue with it. */
+/*
+ * Wakes a thread that sleeps on a context of the node, so that it advances the
+ * node.
+ */
 static void call_owner(struct emb_run *r, struct emb_node *n)
 {
 	u32 num;
@@ -195,13 +209,16 @@ static void call_owner(struct emb_run *r, struct emb_node *n)
 	}
 }
 
-/* A thread that moves nodes to or from the lists, and its start time. */
+/*
+ * Argument of the functions that move nodes to the lists: the thread, and the
+ * time.
+ */
 struct mover {
 	struct emb_run *r;
 	u64 now_ms;
 };
 
-/* Records when the node was left to others, and by which process. */
+/* Records when a node was put on the list, and by which process. */
 static bool leave_node(const void *arg, u32 node)
 {
 	const struct mover *m = arg;
@@ -214,8 +231,8 @@ static bool leave_node(const void *arg, u32 node)
 }
 
 /*
- * As leave_node(), for a node with a timer; this is frequent, so the time is
- * coarse.
+ * As leave_node(), for a node with a timer.  Called often, so it reads a coarse
+ * clock.
  */
 static bool leave_timer(const void *arg, u32 node)
 {
@@ -227,7 +244,10 @@ static bool leave_timer(const void *arg, u32 node)
 	return true;
 }
 
-/* Moves the rest of the view to the lists; timers are not urgent. */
+/*
+ * Moves the nodes left in the view to the lists, and wakes a helper for nodes
+ * with work; timers are not urgent.
+ */
 static void hand_over(struct emb_run *r)
 {
 	bool work = r->view.runq.head != ANG_NONE;
@@ -261,10 +281,10 @@ static void hand_over(struct emb_run *r)
 }
 
 /*
- * A process advances nodes that it has left itself, nodes on which it has a
- * context, and nodes without contexts.  It leaves the others to the owners of
- * their contexts for EMB_HELP_MS: if this process died while it advanced such a
- * node, they would lose the node.
+ * A process takes nodes that it has put on the list itself, nodes on which it
+ * has a context, and nodes without contexts.  For EMB_HELP_MS it leaves other
+ * nodes to the owners of their contexts, which would lose the node if this
+ * process died while advancing it.
  */
 static bool may_take(const void *arg, u32 node)
 {
@@ -272,7 +292,7 @@ static bool may_take(const void *arg, u32 node)
 	const struct emb_fab *fab = m->r->fab;
 	const struct emb_node *n = emb_node(fab, node);
 
-	/* Another thread may have left it since. */
+	/* Another thread may have put the node there again. */
 	return n->left_by == fab->slot + 1 || READ_ONCE(fab->mine[node]) ||
 	       !READ_ONCE(n->num_ctx) ||
 	       (s64)(m->now_ms - n->left_ms) >= EMB_HELP_MS;
@@ -303,8 +323,8 @@ static bool busy(const struct ang_view *v)
 }
 
 /*
- * Timers report to processes how many reductions are finished.  That is not
- * urgent: waiting processes fire them, not each operation.
+ * Runs the model.  Timers report finished reductions, which is not urgent, so
+ * only waiting processes (@patient) fire them.
  */
 static void advance(struct emb_run *r, bool patient)
 {
@@ -346,7 +366,7 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
  * @r: runs the model
  * @node: node
  * @cmd: command
- * @pi: commands so far, including this one
+ * @pi: number of commands, including this one
  */
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi)
@@ -367,7 +387,7 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
  * @r: runs the model
  * @node: node
  * @ctx: context
- * @life: its incarnation
+ * @life: life of the context
  * @pi: producer index
  */
 void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi)
@@ -381,8 +401,20 @@ void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi)
 	emb_wake_all(r);
 }
 
+/* Leaves the model after reading a row.  Return: as leave(). */
+static bool tree_leave(struct emb_run *r)
+{
+	bool same;
+
+	if (ang_view_busy(&r->view))
+		advance(r, true);
+	same = leave(r);
+	emb_wake_all(r);
+	return same;
+}
+
 /**
- * emb_tree_look() - look at a row of a tree in the model
+ * emb_tree_look() - read a row of a tree in the model
  * @r: runs the model
  * @router: router
  * @tree: TreeId
@@ -398,19 +430,50 @@ bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
 	if (!enter(r))
 		return false;
 	ret = ang_tree_look(&r->view, router, tree, look);
-	if (ang_view_busy(&r->view))
-		advance(r, true);
-	leave(r);
-	emb_wake_all(r);
+	tree_leave(r);
 	return ret;
+}
+
+/**
+ * emb_tree_aside() - announce that the board of a tree will execute its
+ * reductions
+ * @r: runs the model
+ * @router: router of the tree
+ * @tree: TreeId
+ * @life: life of the row
+ * @hops: hops of a result
+ *
+ * Return: as ang_tree_aside(); also false if the others have switched to a copy
+ * without this change.
+ */
+bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops)
+{
+	bool ret;
+
+	if (!enter(r))
+		return false;
+	ret = ang_tree_aside(&r->view, router, tree, life, hops);
+	return tree_leave(r) && ret;
+}
+
+/**
+ * emb_tree_report() - let the model count reductions on boards, see
+ * ang_tree_report()
+ */
+void emb_tree_report(struct emb_run *r, u32 router, u32 tree)
+{
+	if (!enter(r))
+		return;
+	ang_tree_report(&r->view, router, tree);
+	tree_leave(r);
 }
 
 /**
  * emb_help() - advance nodes that other threads have left
  * @r: runs the model
- * @timers: also fire timers, as no other work is left
+ * @timers: also fire timers
  *
- * Return: was there a node to advance?
+ * Return: true if there was a node to advance.
  */
 bool emb_help(struct emb_run *r, bool timers)
 {
@@ -421,7 +484,7 @@ bool emb_help(struct emb_run *r, bool timers)
 	    !(timers && READ_ONCE(left->timers_any)))
 		return false;
 	/*
-	 * At the last check, all nodes on the list were left to other
+	 * At the last check, all nodes on the list were reserved for other
 	 * processes.
 	 */
 	if (r->in_vain && r->in_vain--)
@@ -440,8 +503,8 @@ bool emb_help(struct emb_run *r, bool timers)
 }
 
 /*
- * Are there more processes than processors?  Then others cannot run while one
- * spins.
+ * Are there more processes than processors?  Then a spinning process keeps
+ * others from running.
  */
 static bool crowded(const struct emb_fab *fab)
 {
@@ -449,10 +512,11 @@ static bool crowded(const struct emb_fab *fab)
 }
 
 /*
- * Gives the processor up.  Processes of the fabric that have work take short
- * turns.  A process that computes uses up a whole time slice instead, at every
- * yield.  So after a long yield, waits sleep for a while: the scheduler prefers
- * a process that wakes up to one that computes.
+ * Yields the processor.  Processes of the fabric use it only briefly, but a
+ * process that computes uses a whole time slice at every yield.  So after a
+ * long yield, waits sleep for a while instead: the scheduler prefers a process
+ * that wakes up to one that computes.  The pause is short after one long yield,
+ * since many programs compute for a moment, and doubles with each that follows.
  */
 static void yield(struct emb_run *r)
 {
@@ -462,24 +526,31 @@ static void yield(struct emb_run *r)
 	sched_yield();
 	end = emb_now_ns();
 	took = end - start < YIELD_MOST_NS ? end - start : YIELD_MOST_NS;
-	if (took >= YIELD_LONG_NS)
-		r->sleep_until = end + YIELD_REST * took;
+	r->beside = took >= YIELD_SWITCH_NS;
+	if (took < YIELD_LONG_NS)
+		return;
+	if (start > r->sleep_until + YIELD_AGAIN_NS)
+		r->rest = 1;
+	else if (r->rest < YIELD_REST)
+		r->rest *= 2;
+	r->sleep_until = end + r->rest * took;
 }
 
 /**
- * emb_relax() - while spinning: let others run, or advance nodes that they left
+ * emb_relax() - while spinning: let others run, or advance nodes on the list
  * @r: runs the model
  * @can_sleep: the caller waits; a caller that polls yields instead
  *
- * The process that is waited for may want this processor.  A yield costs less
- * than a sleep as long as no other program runs here, see yield().
+ * The process that the caller waits for may need this processor: certainly if there
+ * are more processes than processors, and as the last yield showed otherwise.  A yield
+ * costs less than a sleep as long as no other program runs here, see yield().
  *
  * Return: false: the caller should sleep instead of spinning; only if
  * @can_sleep.
  */
 bool emb_relax(struct emb_run *r, bool can_sleep)
 {
-	bool others = crowded(r->fab);
+	bool others = r->beside || crowded(r->fab);
 
 	r->looks++;
 	if (emb_help(r, others || r->looks % LOOKS == 0))

@@ -2,16 +2,16 @@
 /*
  * Joining a fabric and leaving it.
  *
- * A process joins with the gate held.  If no process has a slot, the content of
- * the segment is of no use, and the process initializes it again.  So a segment
- * on which all processes have died does no harm, nor does a process that dies
- * while it initializes one.  The last process that leaves a named segment
- * removes its file, with the gate held, too.  A process that has waited for the
- * gate of a removed file begins again.
+ * A process joins with the gate held.  If no process has a slot, the process
+ * initializes the segment again, whatever its content.  So a segment whose
+ * processes have all died does no harm, and neither does an interrupted
+ * initialization. The last process that leaves a named segment also holds the
+ * gate, and removes the file.  A process that has waited for the gate of a
+ * removed file starts again.
  *
- * A process joins once, however many devices it opens.  A child of fork(2) is
- * not a member: it does not inherit the memory, and the handler below closes
- * the file.
+ * A process joins only once, even if it opens several devices.  A child of
+ * fork(2) has not joined: it does not inherit the memory, and the handler below
+ * closes the file.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,10 +31,13 @@
 #define MEMFD_NAME	"angara"
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
-static struct emb_fab *known;	/* under registry */
+static struct emb_fab *known;	/* list, under registry */
 static u32 forks;		/* number of forks between the first process and this one */
 
-/* Fabrics joined with another number belong to an ancestor of this process. */
+/*
+ * Number of forks since the first process; a fabric that was joined at another
+ * number belongs to an ancestor of this process.
+ */
 u32 emb_forks(void)
 {
 	return READ_ONCE(forks);
@@ -57,7 +60,7 @@ static void __attribute__((constructor)) watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-/* Bytes that the segment can have, roughly. */
+/* Approximate limit of the segment's size, bytes. */
 static u64 memory_of(const struct emb_fab *fab)
 {
 	struct statfs fs;
@@ -76,7 +79,10 @@ static int file_open(struct emb_fab *fab)
 		fab->fd = open(fab->path, O_RDWR | O_CREAT | O_CLOEXEC |
 			       O_NOFOLLOW, 0600);
 	} else if (fab->asked.fd >= 0) {
-		/* Open the file again: locks belong to an open file description. */
+		/*
+		 * Open the file again, since locks belong to an open file
+		 * description.
+		 */
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fab->asked.fd);
 		fab->fd = open(path, O_RDWR | O_CLOEXEC);
 	} else {
@@ -107,7 +113,7 @@ static int map(struct emb_fab *fab, u64 size)
 
 /*
  * Lays out an empty segment and maps it.  Heaps are as large as memory, or
- * smaller if the address space is limited, as in a debugger.
+ * smaller if the address space is limited, for example by ulimit -v.
  */
 static int lay_out(struct emb_fab *fab, struct emb_head *h)
 {
@@ -121,7 +127,10 @@ static int lay_out(struct emb_fab *fab, struct emb_head *h)
 		ret = emb_layout(h, &spec, fab->text, room);
 		if (ret)
 			return ret;
-		/* Access beyond the end would raise SIGBUS. */
+		/*
+		 * A file cannot grow beyond this limit, and access beyond its
+		 * end would raise SIGBUS.
+		 */
 		if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur < h->size)
 			return -EFBIG;
 		if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h->size))
@@ -191,11 +200,12 @@ static u64 pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
-#define CPUS_MAX	(1U << 20)	/* more than the kernel supports */
+#define CPUS_MAX	(1U << 20)	/* exceeds what the kernel supports */
 
 /*
- * Processors that this process may run on.  The kernel of a large machine wants
- * a larger set; several processors then share a bit of ours.
+ * Gets the processors that this process may run on.  On a large machine the
+ * kernel needs a larger set than @set; then several processors share a bit of
+ * @set.
  */
 static void get_cpus(cpu_set_t *set)
 {
@@ -205,20 +215,23 @@ static void get_cpus(cpu_set_t *set)
 	for (n = CPU_SETSIZE; n <= CPUS_MAX; n *= 2) {
 		size_t size = CPU_ALLOC_SIZE(n);
 		cpu_set_t *all = CPU_ALLOC(n);
-		bool told = all && !sched_getaffinity(0, size, all);
+		bool got = all && !sched_getaffinity(0, size, all);
 
-		for (i = 0; told && i < n; i++)
+		for (i = 0; got && i < n; i++)
 			if (CPU_ISSET_S(i, size, all))
 				CPU_SET(i % CPU_SETSIZE, set);
 		CPU_FREE(all);
-		if (told || errno != EINVAL)
+		if (got || errno != EINVAL)
 			break;
 	}
 	if (!CPU_COUNT(set))
 		CPU_SET(0, set);
 }
 
-/* Processes that a launcher has bound share the union of their processors. */
+/*
+ * Adds the processors of this process to the set of the fabric: a launcher may
+ * have bound each process to different ones.
+ */
 static void add_cpus(struct emb_head *head)
 {
 	cpu_set_t set;
@@ -228,7 +241,9 @@ static void add_cpus(struct emb_head *head)
 	WRITE_ONCE(head->num_cpus, (u32)CPU_COUNT(&head->cpus));
 }
 
-/* A slot with nothing left to free; if there is none, any slot without a process. */
+/*
+ * Locks a free slot; preferably one whose last process left no objects to free.
+ */
 static int slot_lock(struct emb_fab *fab, u32 *num)
 {
 	const u32 procs = fab->head->procs;
@@ -248,8 +263,9 @@ static int slot_lock(struct emb_fab *fab, u32 *num)
 }
 
 /*
- * Takes a slot.  What dead processes owned is freed first, for all slots: a node
- * that one of them was changing is reset before there are new contexts on it.
+ * Takes a slot.  Frees the objects of all dead processes first: a node that a
+ * dead process was changing has to be reset before new contexts are created
+ * there.
  */
 static int slot_take(struct emb_fab *fab)
 {
@@ -262,7 +278,10 @@ static int slot_take(struct emb_fab *fab)
 		return ret;
 	slot = emb_slot(fab, fab->slot);
 	if (slot->used) {
-		/* The lock, which is ours now, no longer shows that the last owner is dead. */
+		/*
+		 * This process now has the lock, so the lock no longer shows
+		 * that the previous owner is dead.
+		 */
 		WRITE_ONCE(slot->dying, 1);
 		ret = emb_recover(fab, fab->slot);
 		if (ret) {
@@ -298,7 +317,7 @@ static int nodes_start(struct emb_fab *fab)
 	return ret;
 }
 
-/* Under the gate.  Return: 0; -EAGAIN begin again; -errno. */
+/* Joins, with the gate held.  Return: 0; -EAGAIN start again; -errno. */
 static int come_in(struct emb_fab *fab)
 {
 	bool fresh = !emb_locked(fab->fd, EMB_LOCK_SLOT(0), ANG_EMBED_PROCS);
@@ -359,7 +378,10 @@ static int segment_open(struct emb_fab *fab)
 		ret = emb_lock(fab->fd, EMB_GATE, NULL);
 		if (!ret) {
 			ret = come_in(fab);
-			/* Leave no file of a fabric that could not be made. */
+			/*
+			 * Remove the file of a fabric that could not be
+			 * created.
+			 */
 			if (ret && fab->path[0]) {
 				emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
 				emb_remove_if_last(fab->fd, fab->path);
@@ -374,7 +396,10 @@ static int segment_open(struct emb_fab *fab)
 
 static void segment_close(struct emb_fab *fab)
 {
-	/* Without the gate, other processes clean up as after a death. */
+	/*
+	 * If the gate cannot be taken, other processes clean up as if this one
+	 * had died.
+	 */
 	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
 		emb_heap_forget(fab);
 		if (!emb_broken(fab)) {
@@ -390,7 +415,7 @@ static void segment_close(struct emb_fab *fab)
 	file_close(fab);
 }
 
-/* A process that exits without closing its devices removes the file, too. */
+/* At exit, a process that has not closed its devices also removes the file. */
 static void __attribute__((destructor)) at_end(void)
 {
 	struct emb_fab *fab;
@@ -405,14 +430,13 @@ static void __attribute__((destructor)) at_end(void)
 	pthread_mutex_unlock(&registry);
 }
 
-/* Boards change no counter of adapters, so a program has to ask for them. */
 static u32 boards_wanted(void)
 {
 	const char *text = getenv(ANG_ENV_EXPRESS);
 
-	if (!text || !strcmp(text, "0"))
+	if (text && !strcmp(text, "0"))
 		return EMB_BOARDS_NEVER;
-	return strcmp(text, "long") ? EMB_BOARDS : EMB_BOARDS_LONG;
+	return text && !strcmp(text, "long") ? EMB_BOARDS_LONG : EMB_BOARDS;
 }
 
 static struct emb_fab *fab_new(const struct ang_spec *spec)
@@ -433,7 +457,10 @@ static struct emb_fab *fab_new(const struct ang_spec *spec)
 	return fab;
 }
 
-/* The file may have been replaced since its kind was checked. */
+/*
+ * Reads the description of a graph; its file may have been replaced since the
+ * check of its kind.
+ */
 static int text_read(struct emb_fab *fab)
 {
 	struct ang_topo_why why;
@@ -508,8 +535,8 @@ out:
 }
 
 /*
- * The fabric of a job needs no name any more when all its processes are there.  Without
- * one, nothing is left of it, however the processes end.
+ * Removes the name of a job's fabric when all its processes have joined.  Then
+ * no file remains, however the processes end.
  */
 void emb_seal(struct ang_dev *dev)
 {
@@ -518,7 +545,10 @@ void emb_seal(struct ang_dev *dev)
 
 	if (!fab->asked.own)
 		return;
-	/* The gate does not exclude other threads of this process. */
+	/*
+	 * The gate does not exclude other threads of this process; the mutex
+	 * does.
+	 */
 	pthread_mutex_lock(&fab->mutex);
 	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
 		emb_name_remove(fab->fd, fab->path);

@@ -5,11 +5,12 @@
  * Any process of the fabric may execute a transfer from or to memory outside of
  * the segment, with process_vm_readv(2) and process_vm_writev(2).  If
  * kernel.yama.ptrace_scope is 1, the process that owns the memory has to permit
- * that.  It permits only the job: one process, the tracer, and its descendants,
- * as long as such memory is registered.  Without Yama prctl(2) fails, and no
- * permission is needed.
+ * such transfers.  As long as such memory is registered, it permits them to one
+ * process, the tracer, and its descendants: those of the job.  Without Yama
+ * prctl(2) fails, and no permission is needed.
  *
- * The kernel has one tracer per process, so all fabrics of a process share it.
+ * The kernel has one tracer per process, so all fabrics of a process share the
+ * tracer.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static u32 regions;	/* regions that need a tracer; under lock */
 
 /*
- * The process that started the job: the one that the launcher names, else the
- * parent.  Never process 1: it is an ancestor of all, and becomes the parent of
- * orphans.
+ * Return: the process that started the job: the one named by the launcher, else
+ * the parent.  Never process 1, which is the parent of all orphans: its
+ * descendants are all processes.
  */
 static unsigned long tracer_choose(const struct emb_fab *fab)
 {
@@ -71,7 +72,10 @@ void emb_tracer_put(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/** emb_tracer_forget() - in a child of fork(2), which has no region yet */
+/**
+ * emb_tracer_forget() - reset the state in a child of fork(2), which has no
+ * region yet
+ */
 void emb_tracer_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);

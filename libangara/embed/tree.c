@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Rows of trees, and membership.  The rules are those of the driver, in
- * driver/row.c; here they are applied to the tables in the segment.  Rows of a
- * switch are under the lock of its keeper, whose commands program them.
+ * Rows of trees, and membership.  The rules of the driver, in driver/row.c, are
+ * applied to the tables in the segment.  The rows of a switch are programmed by
+ * commands of its keeper, the node that represents the switch; the keeper's
+ * lock protects them.
  */
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static u32 keeper_of(const struct emb_run *r, u32 router)
 	return ang_topo_keeper(&r->fab->topo, router);
 }
 
-/* Under the lock of the router's keeper. */
+/* Clears a row; under the lock of the router's keeper. */
 static int row_clear(struct emb_run *r, u32 router, u32 tree)
 {
 	struct emb_node *n = emb_node(r->fab, router);
@@ -34,14 +35,16 @@ static int row_clear(struct emb_run *r, u32 router, u32 tree)
 	};
 	struct angara_adm_cpl cpl;
 
+	emb_boards_settle(r, router, tree);
 	n->rows.entry[tree].set = false;
 	n->owner[tree] = 0;
 	return emb_exec(r, keeper_of(r, router), &adm, &cpl);
 }
 
 /*
- * A switch that was reset has forgotten its rows, but one may have been set
- * after that and before its answer was read: all are cleared.
+ * Clears the record of a switch that was reset.  The switch has lost its rows.
+ * But a row may have been set after the reset by a command whose answer was
+ * never read, so this also clears all rows.
  */
 static int switch_forget(struct emb_run *r, u32 router)
 {
@@ -49,7 +52,7 @@ static int switch_forget(struct emb_run *r, u32 router)
 	int ret = 0;
 	u32 tree;
 
-	/* A repair may reset the switch again from here on. */
+	/* After this store a repair may reset the switch again. */
 	ang_store_release(&n->torn, 0);
 	for (tree = 0; !ret && tree < n->rows.num; tree++) {
 		if (!n->rows.entry[tree].set)
@@ -94,7 +97,7 @@ static struct emb_owned *owned_find(const struct emb_rows *rows, u32 router,
 	return NULL;
 }
 
-/* Makes room for one more. */
+/* Makes room for one more row. */
 static int owned_room(struct emb_rows *rows)
 {
 	u32 room = rows->room ? 2 * rows->room : 16;
@@ -155,7 +158,10 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	return 0;
 }
 
-/* @owner: out: slot of the process that owns the row, plus 1; 0: none */
+/*
+ * Sets a row. @owner: out: slot of the process that owns the row, plus 1; 0:
+ * none
+ */
 static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
 			  u32 *owner)
 {
@@ -237,7 +243,7 @@ int emb_tree_get(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* Only a row that this device was the last to set, and owns. */
+/* Clears a row only if this device owns the row and was the last to set it. */
 static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 router, u32 tree)
 {
 	struct emb_owned *owned = owned_find(&d->owned, router, tree);
@@ -297,7 +303,7 @@ void emb_trees_disown(struct emb_dev *d)
 /**
  * emb_rows_reap() - clear the rows that a process owned
  * @r: runs the model
- * @router: whose rows
+ * @router: router with the rows
  * @owner: slot of the process, plus 1
  *
  * Return: 0; -errno.
@@ -387,6 +393,26 @@ int emb_tree_check(struct emb_dev *d, void *arg)
 	return ret;
 }
 
+/* A context may join a row that was set by in-band management. */
+static int row_known(struct emb_dev *d, u32 tree, u8 opcode)
+{
+	struct ang_row_table *rows = &emb_node(d->fab, d->node)->rows;
+	struct angara_adm_cmd adm = {
+		.opcode = ANGARA_ADM_TREE_GET,
+		.tree = (u8)tree,
+		.set.router = cpu_to_le32(d->node),
+	};
+	struct angara_adm_cpl cpl;
+	int ret;
+
+	if (rows->entry[tree].set)
+		return 0;
+	if (opcode != ANGARA_ADM_JOIN)
+		return -ENOENT;
+	ret = emb_exec(&d->run, d->node, &adm, &cpl);
+	return ret ? ret : ang_row_learn(rows, &d->fab->topo, d->node, tree, &cpl);
+}
+
 static int membership(struct emb_dev *d, const struct angara_join *cmd,
 		      u8 opcode, int absent)
 {
@@ -401,13 +427,12 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 	ret = node_lock(d);
 	if (ret)
 		return ret;
-	if (!emb_node(d->fab, d->node)->rows.entry[cmd->tree].set) {
-		ret = -ENOENT;
-	} else {
+	ret = row_known(d, cmd->tree, opcode);
+	if (!ret) {
 		adm.ctx = cpu_to_le16((u16)d->num);
 		adm.tree = (u8)cmd->tree;
 		ret = emb_exec(&d->run, d->node, &adm, &cpl);
-		/* "Absent" means the membership: the row exists. */
+		/* The row exists, so "absent" means the membership. */
 		if (ret == -ENOENT)
 			ret = absent;
 	}

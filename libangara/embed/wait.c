@@ -2,11 +2,11 @@
 /*
  * Sleeping until there is an event for a context.
  *
- * The word is read first, then the context is armed.  A later event makes the
- * model interrupt, which increments the word, so the sleep ends at once or does
- * not begin.  An earlier event is visible to the check of the sequence that
- * follows.  emb_ctx.asleep is set before the arming, too: an interrupt that
- * does not see it precedes a check that sees the event.
+ * The word is read first, then the context is armed.  For a later event the
+ * model raises an interrupt, which increments the word, so the sleep ends at
+ * once or does not begin.  The check of the event sequence that follows sees
+ * any earlier event.  emb_ctx.asleep is also set before the context is armed:
+ * if an interrupt does not see it, the check that follows sees the event.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -16,7 +16,10 @@
 
 #include "embed.h"
 
-/* Does the event sequence differ from angara_ctl.seen? */
+/*
+ * Is there an event that the caller has not seen: does the event sequence
+ * differ from angara_ctl.seen?
+ */
 bool emb_news(const struct emb_dev *d)
 {
 	u32 seen = le32_to_cpu(READ_ONCE(d->ctl->seen));
@@ -35,7 +38,10 @@ static void sleep_on(struct emb_ctx *ctx, u32 word, u64 ms)
 	syscall(SYS_futex, &ctx->wake, FUTEX_WAIT, word, &ts, NULL, 0);
 }
 
-/* Offers to advance left-over nodes while this thread sleeps. */
+/*
+ * Enters the context into the list of sleepers that may be woken to advance
+ * nodes.
+ */
 void emb_offer_help(struct emb_dev *d)
 {
 	u32 *place = d->fab->head->helpers;
@@ -59,11 +65,12 @@ static void withdraw(struct emb_dev *d)
 }
 
 /*
- * Sleeps once, at most @ms.  Return: true: there was work, and it did not
- * sleep.
+ * Sleeps once, at most @ms.  Return: true if it did not sleep, since there was
+ * work.
  */
-static bool doze(struct emb_dev *d, u64 ms)
+static bool doze(struct ang_dev *dev, u64 ms)
 {
+	struct emb_dev *d = dev->priv;
 	u32 word = ang_load_acquire(&d->ctx->wake);
 	bool busy;
 
@@ -72,12 +79,13 @@ static bool doze(struct emb_dev *d, u64 ms)
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	emb_offer_help(d);
 	/*
-	 * Pairs with hand_over(): it sees the offer, or this thread sees the
-	 * node left.
+	 * Pairs with hand_over(): either it sees the offer, or this thread sees
+	 * the node on the list.
 	 */
 	ang_mb();
 	d->run.in_vain = 0;
-	busy = emb_news(d) || emb_help(&d->run, true);
+	busy = emb_news(d) || (dev->boarded && !emb_board_open(dev)) ||
+	       emb_help(&d->run, true);
 	if (!busy)
 		sleep_on(d->ctx, word, ms);
 	withdraw(d);
@@ -93,15 +101,13 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 
 	if (d->forks != emb_forks() || !d->ctx)
 		return -ENODEV;
-	if (dev->boarded && emb_board_wait(dev))
-		return 0;
 	for (;;) {
 		u64 ms = EMB_LOOK_MS;
 
 		emb_look_after(d->fab);
 		if (emb_gone(d))
 			return -ENODEV;
-		if (emb_news(d))
+		if ((dev->boarded && emb_board_wait(dev)) || emb_news(d))
 			return 0;
 		if (timeout_ms >= 0) {
 			u64 now = emb_now_ms();
@@ -110,7 +116,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 				return -ETIMEDOUT;
 			ms = now >= end ? 0 : end - now < ms ? end - now : ms;
 		}
-		if (ms && !doze(d, ms) && emb_news(d))
+		if (ms && !doze(dev, ms) && emb_news(d))
 			return 0;
 	}
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the device model needs of its environment, in user space.
+ * What the device model needs from its environment: the form for user space.
  *
  * The kernel's form is driver/env/ang_env.h; both define the same names with
- * the same meaning.  This one needs a compiler and linux/types.h, no C library:
- * it works with -ffreestanding.  Read-modify-write is sequentially consistent,
- * as it is in the kernel for operations that return a value.
+ * the same meaning.  This one needs a compiler and linux/types.h, but no C
+ * library: it works with -ffreestanding.  Read-modify-write operations are
+ * sequentially consistent, as in the kernel if they return a value.
  */
 #ifndef ANG_ENV_H
 #define ANG_ENV_H
@@ -42,7 +42,10 @@ typedef __s64 s64;
 #define le32_to_cpu(x)	((u32)ANG_SWAP(32, (__force u32)(__le32)(x)))
 #define le64_to_cpu(x)	((u64)ANG_SWAP(64, (__force u64)(__le64)(x)))
 
-/* Identical to those of the C library, whose headers may be included, too. */
+/*
+ * Identical to the definitions of the C library, whose headers may also be
+ * included.
+ */
 #ifndef static_assert
 #define static_assert _Static_assert
 #endif

@@ -4,17 +4,18 @@
  *
  * The library is loaded before the MPI library.  It defines MPI functions, and
  * calls the MPI library by the profiling interface (PMPI_*).  Setup is part of
- * MPI_Init(), which all processes of MPI_COMM_WORLD call together; cleanup is
- * part of MPI_Finalize(), as the deletion of an attribute of MPI_COMM_SELF.
+ * MPI_Init(), which all processes of MPI_COMM_WORLD call together.  Cleanup is
+ * part of MPI_Finalize(): it runs when an attribute of MPI_COMM_SELF is
+ * deleted.
  *
  * Rule: all members of a communicator use the same method in the same call.
- * The choice depends only on what MPI requires to be equal at all of them: the
- * communicator, earlier collectives of it, the bytes of a message, reduction
- * type and operation, root.  Settings are those of rank 0.  Data that only one
- * member knows (the layout of a derived datatype, addresses) affects only how
- * that member copies.  So all messages pass through a stage, which is memory
- * that is registered when the communicator gets its team: no registration can
- * fail at one member later.
+ * The choice depends only on data that MPI requires to be equal at all of them:
+ * the communicator, earlier collectives of it, the bytes of a message,
+ * reduction type and operation, root.  Settings are those of rank 0.  Data that
+ * only one member has (the layout of a derived datatype, addresses) affects
+ * only how that member copies.  So all messages are copied through a stage:
+ * memory that is registered when the communicator gets its team, since a later
+ * registration could fail at one member.
  *
  * Locks, in this order:
  *
@@ -24,8 +25,8 @@
  *	ami_requests_lock persistent requests (request.c)
  *
  * No lock is held during a call to the MPI that waits for other processes.
- * With MPI_THREAD_MULTIPLE each communicator has a context of its own, so
- * threads that create teams do not wait for each other.
+ * With MPI_THREAD_MULTIPLE each communicator has its own context, so threads
+ * that create teams do not wait for each other.
  */
 #ifndef AMI_H
 #define AMI_H
@@ -45,13 +46,13 @@
 #include "ang_env.h"
 #include "say.h"
 
-#define AMI_LEAST_PART	65536U	/* least bytes of a part of a long message */
+#define AMI_LEAST_PART	65536U	/* minimum bytes of a part of a long message */
 #define AMI_PARTS	2U	/* parts that alternate */
 #define AMI_WAIT_MS	1	/* sleep between two polls of the MPI */
-#define AMI_MAX_BLOCKS	4096U	/* most members whose blocks fit into the least part */
-#define AMI_MAX_DIMS	32U	/* most dimensions of rings */
-#define AMI_LEVELS	8U	/* most levels of a system */
-#define AMI_NUMBERED	2U	/* algorithms with numbers: Bruck, doubling */
+#define AMI_MAX_BLOCKS	4096U	/* limit of members with blocks */
+#define AMI_MAX_DIMS	32U	/* limit of dimensions of rings */
+#define AMI_LEVELS	8U	/* limit of levels of a system */
+#define AMI_NUMBERED	2U	/* algorithms that renumber members */
 #define AMI_TAG_LONG	0	/* tag in ami.self; persistent requests use other tags */
 
 /* Prefix of the MPI's functions that create persistent collectives. */
@@ -67,7 +68,7 @@
 
 #define ami_say(...)	ang_say("libangara-mpi", __VA_ARGS__)
 
-/** enum ami_coll - functions with statistics of their own */
+/** enum ami_coll - functions, each with its statistics */
 enum ami_coll {
 	AMI_BARRIER,
 	AMI_BCAST,
@@ -86,13 +87,13 @@ enum ami_coll {
 	AMI_ALLGATHERV,
 	AMI_ALLTOALL,
 	AMI_ALLTOALLV,
-	AMI_CHOSEN,		/* the functions above have a choice of methods */
+	AMI_CHOSEN, /* the user can choose methods for the functions above */
 	AMI_ALLTOALLW = AMI_CHOSEN,
 	AMI_NEIGHBOR,
 	AMI_COLLS,
 };
 
-/** enum ami_form - forms of a collective with statistics of their own */
+/** enum ami_form - forms of a collective, each with its statistics */
 enum ami_form {
 	AMI_BLOCKING,
 	AMI_NONBLOCKING,
@@ -124,6 +125,7 @@ enum ami_why {
 	AMI_WHY_FOREIGN,
 	AMI_WHY_TYPE,
 	AMI_WHY_OP,
+	AMI_WHY_USER,
 	AMI_WHY_ARGS,
 	AMI_WHY_TREE,
 	AMI_WHY_TEAM,
@@ -137,7 +139,7 @@ enum ami_why {
 
 /**
  * struct ami_req - an operation of libangara
- * @live: it has not ended
+ * @live: the operation has not ended
  * @status: ANGARA_ST_*, once it has ended
  */
 struct ami_req {
@@ -169,24 +171,25 @@ struct ami_dev {
 /**
  * struct ami_team - a team of the members of a communicator
  * @tried: its creation was attempted
- * @why: why there is none
+ * @why: reason if there is no team
  * @dev: context
  * @job: exchanges of its members
- * @team: libangara's
+ * @team: team of libangara
  * @mine: memory of the stage
  * @common: the same memory with a key that all members have; on a tree only
- * @stage: its address: AMI_PARTS parts for broadcasts, then AMI_PARTS for other
- *	collectives
+ * @stage: address of the stage: AMI_PARTS parts for broadcasts, then AMI_PARTS
+ *	for other collectives
  * @sizes: buffer for counts and displacements of calls to libangara
  * @part: part in use for broadcasts
- * @used: used bytes of that part
+ * @used: used bytes of @part
  * @turning: a part is full, and this member waits for the next part
  * @arrived: broadcasts on the tree so far
  * @freed: barrier after which a part may be used again
  * @next_busy: next in the list of teams with operations in progress
  * @first: operations in the order of the calls; only the first makes progress
- * @last: where to append the next
- * @numbered: it has numbers of its members, for Bruck and doubling
+ * @last: address of the pointer to set to the next operation
+ * @numbered: members were renumbered by topology, for the Bruck and for the
+ *	recursive-doubling algorithms
  * @unclosed: operations with a request that no thread of the program has closed
  *	yet; atomic
  */
@@ -216,9 +219,9 @@ struct ami_team {
  * struct ami_comm - data of a communicator, kept as an attribute
  * @next: next in the list of all
  * @comm: communicator; MPI_COMM_NULL once it is freed
- * @rank: of this process
+ * @rank: rank of this process
  * @size: members
- * @why: why every collective of it passes through, or AMI_WHY_NOT
+ * @why: reason if all of its collectives pass through, else AMI_WHY_NOT
  * @dev: its context
  * @teams: by AMI_OFFLOAD and AMI_SOFTWARE
  */
@@ -267,25 +270,26 @@ struct ami_op {
  * @wide: arrays contain counts of type MPI_Count and displacements of type
  *	MPI_Aint; else int
  * @in: contribution of this member
- * @n: its elements, of a block if there are several
- * @ns: of each block, if they differ
- * @displs: where each block begins
- * @type: of an element
- * @out: its result; @m, @ms, @odispls, @otype likewise; these also describe
- *	vectors of reductions and broadcasts
+ * @n: elements of @in, or of each block
+ * @ns: elements of each block, if they differ
+ * @displs: start of each block
+ * @type: type of an element
+ * @out: result at this member; @m, @ms, @odispls, @otype describe it as @n,
+ *	@ns, @displs, @type describe @in, and also describe vectors of
+ *	reductions and broadcasts
  * @op: operation of a reduction
  * @root: rank
  * @comm: communicator
- * @since: when it began
- * @bytes: length that decides; of this process's message
- * @way: how it is executed
+ * @since: time at which it began, ns
+ * @bytes: bytes of this process's message, which determine the method
+ * @way: method of execution, AMI_*
  * @algo: ANGARA_ALGO_* of software, or 0: libangara chooses
- * @why: if it passes through
+ * @why: reason if the call passes through
  * @c: data of the communicator, unless it passes through
- * @t: the team, likewise
- * @rtype: type of a reduction
- * @rop: its operation
- * @ret: what the function returns, unless it passes through
+ * @t: the team, unless it passes through
+ * @rtype: type of a reduction, in terms of the adapter
+ * @rop: operation of a reduction, in terms of the adapter
+ * @ret: return value of the function, unless the call passes through
  */
 struct ami_call {
 	enum ami_coll coll;
@@ -321,17 +325,17 @@ struct ami_call {
  * @user: the program's address
  * @wide: as in struct ami_call
  * @num: number of blocks
- * @first: block that counts as the first
+ * @first: index of the first block that is used
  * @count: elements of each block
- * @counts: of each, if they differ
- * @displs: where each begins, in elements; NULL: one after the other
- * @type: of an element
+ * @counts: elements of each block, if they differ
+ * @displs: start of each, in elements; NULL: contiguous
+ * @type: type of an element
  * @held: copy of @type, if elements are packed
  * @unit: bytes of an element
  * @base: bytes: the program's or @packed
- * @packed: copy without gaps, if the buffer has any
- * @offs: where blocks begin in @base, unless the other members determine that
- * @shares: @packed and @offs belong to another ami_data
+ * @packed: copy without gaps, if the buffer has gaps
+ * @offs: start of each block in @base, unless the other members determine it
+ * @shares: the memory of @packed and @offs belongs to another ami_data
  */
 struct ami_data {
 	char *user;
@@ -352,9 +356,9 @@ struct ami_data {
 
 /**
  * struct ami_done - requests that an MPI function has completed
- * @num: their number; with Waitsome it may be MPI_UNDEFINED
- * @places: their places in an array; NULL: the first @num
- * @base: number of the first place
+ * @num: number of requests; with Waitsome it may be MPI_UNDEFINED
+ * @places: their indices in an array; NULL: the first @num
+ * @base: value of the first index: 0 in C, 1 in Fortran
  * @reqs: the array in C
  * @freqs: the array in Fortran; one of the two arrays is NULL
  */
@@ -378,20 +382,20 @@ enum ami_end {
  * @next: in a queue
  * @k: call
  * @in: contribution, if this member has one
- * @out: result, likewise
+ * @out: result, if this member gets one
  * @len: bytes of the vector or the longest block
  * @chunk: bytes of a block that a part carries
  * @agreed: @len is the maximum over all members
  * @posted: bytes of @len that were started
  * @done: bytes of @len that have ended
  * @reqs: parts in progress
- * @looks: number of polls for a broadcast without result
+ * @looks: number of unsuccessful polls for a broadcast
  * @err: 0, or -errno
- * @breaks: this member cannot take part in it
+ * @breaks: this member cannot take part in the operation
  * @over: its transfers have ended; atomic, set under the lock
  * @end: how the program is notified of its end
  * @request: generalized request
- * @tag: of the message
+ * @tag: tag of the message
  */
 struct ami_work {
 	struct ami_work *next;
@@ -416,8 +420,8 @@ struct ami_work {
 /**
  * struct ami_count - statistics of one method of one form of a function
  * @calls: number of calls
- * @bytes: of this process's message
- * @ns: time that they took
+ * @bytes: bytes of this process's message
+ * @ns: total time of the calls
  */
 struct ami_count {
 	u64 calls;
@@ -428,7 +432,7 @@ struct ami_count {
 /**
  * struct ami_row - a line of the table of the fastest methods
  * @coll: AMI_*
- * @members: of the communicator
+ * @members: number of members of the communicator
  * @bytes: length up to which it applies
  * @way: AMI_*
  * @algo: ANGARA_ALGO_*
@@ -462,7 +466,8 @@ enum ami_rings {
  *	whole
  * @ndims: number of dimensions of an allreduce by ring2d, 0: not set
  * @dims: their sizes
- * @product: members that have these dimensions, 0: none
+ * @product: product of @dims: the members of communicators that use them; 0:
+ *	none
  * @rows: number of lines of the table, 0: there is none
  * @row: lines, sorted by function, members, bytes
  */
@@ -482,10 +487,11 @@ struct ami_settings {
 
 /**
  * struct ami_levels - the system as a tree of levels
- * @wanted: settings name algorithms with numbers, Bruck's and doubling
+ * @wanted: settings name algorithms that renumber members (Bruck, recursive
+ *	doubling)
  * @known: the following fields are set, at all processes
  * @num: number of levels
- * @modules: of each process of the world, by level from the top
+ * @modules: modules of each process of the world, by level from the top
  */
 struct ami_levels {
 	bool wanted[AMI_NUMBERED];
@@ -497,29 +503,29 @@ struct ami_levels {
 /**
  * struct ami - this process
  * @open: between setup and cleanup
- * @off: why everything passes through, or AMI_WHY_NOT
+ * @off: reason if all collectives pass through, else AMI_WHY_NOT
  * @threads: the program has MPI_THREAD_MULTIPLE
  * @set: settings
- * @levels: where processes are, if settings need it
+ * @levels: location of processes, if settings need it
  * @numbered: number of communicators whose numbers this process has computed
  * @world: a private copy of MPI_COMM_WORLD
  * @self: a private copy of MPI_COMM_SELF
  * @group: group of the world
- * @rank: of this process in @group
+ * @rank: rank of this process in @group
  * @size: members of @group
- * @comm_key: of the attribute of communicators
- * @self_key: of the attribute of MPI_COMM_SELF
+ * @comm_key: key of the attribute of communicators
+ * @self_key: key of the attribute of MPI_COMM_SELF
  * @lock: protects @comms and @devs
  * @comms: communicators with an attribute, and freed ones that still have a
  *	team
  * @devs: contexts
- * @job: of all processes
+ * @job: job of all processes
  * @dom: domain
  * @dev: the context of all communicators, unless @threads
  * @count: statistics
  * @passed: number of calls that passed through, by reason
  * @rings: number of allreduces around rings, by kind
- * @messages: messages of libangara that teams have sent, when they end
+ * @messages: messages of libangara sent by teams that have ended
  */
 struct ami {
 	bool open;
@@ -583,6 +589,7 @@ int ami_comm_deleted(MPI_Comm comm, int key, void *value, void *extra);
 
 /* type.c */
 bool ami_type_get(MPI_Datatype type, struct ami_type *out);
+bool ami_op_user(MPI_Op op);
 bool ami_op_get(MPI_Op op, const struct ami_type *type, struct ami_op *out);
 bool ami_type_flat(MPI_Datatype type);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A collective call: the choice of its method from arguments that are equal at
- * all members, and its operation.
+ * A collective call: choose its method, from arguments that are equal at all
+ * members, and execute it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 /** struct traits - kinds of arguments that a function has */
 static const struct traits {
 	bool rooted;
-	bool vector;	/* a reduction of vectors, or of blocks */
-	bool blocks;	/* members have blocks; they share a part of the stage */
+	bool vector;	/* a reduction */
+	bool blocks; /* members have blocks, which share a part of the stage */
 	bool hidden;	/* no member knows all lengths */
 } traits[AMI_CHOSEN] = {
 	[AMI_BCAST] = { .rooted = true },
@@ -35,8 +35,8 @@ static const struct traits {
 };
 
 /*
- * Does the @in side of this member give the lengths of blocks?  Otherwise the
- * @out side does.
+ * Do the arguments of the contribution determine the lengths of blocks at this
+ * member?  Otherwise those of the result do.
  */
 static bool measures_in(const struct ami_call *k, int rank)
 {
@@ -90,8 +90,8 @@ static MPI_Count call_elements(const struct ami_call *k, bool in, int rank,
 }
 
 /*
- * Bytes of the message, if they are equal at all members, and whether there are
- * any.  @size: members.
+ * Sets the bytes of the message if they are equal at all members, and whether
+ * there are any bytes.  @size: members.
  */
 static void call_measure(struct ami_call *k, int rank, int size)
 {
@@ -120,18 +120,23 @@ static void call_measure(struct ami_call *k, int rank, int size)
 		k->why = AMI_WHY_EMPTY;
 }
 
-/* Does the adapter know the reduction? */
+/* Sets type and operation of a reduction that the adapter supports. */
 static void call_reduction(struct ami_call *k)
 {
 	if (k->op == MPI_OP_NULL)
 		k->why = AMI_WHY_ARGS;
+	else if (ami_op_user(k->op))
+		k->why = AMI_WHY_USER;
 	else if (!ami_type_get(k->otype, &k->rtype))
 		k->why = AMI_WHY_TYPE;
 	else if (!ami_op_get(k->op, &k->rtype, &k->rop))
 		k->why = AMI_WHY_OP;
 }
 
-/* The choice of auto without a table: a tree is fast for short messages. */
+/*
+ * Sets the method if the setting is auto and there is no table: a tree for
+ * short messages.
+ */
 static void call_default(struct ami_call *k)
 {
 	bool tree = k->coll < AMI_OFFLOADED;
@@ -142,7 +147,10 @@ static void call_default(struct ami_call *k)
 		k->why = tree ? AMI_WHY_LONG : AMI_WHY_TABLE;
 }
 
-/* Sets the method that the settings ask for, or why the call passes through. */
+/*
+ * Sets the method that the settings select, or the reason why the call passes
+ * through.
+ */
 static void call_wanted(struct ami_call *k, int size)
 {
 	const struct ami_row *row;
@@ -193,7 +201,7 @@ static struct ami_comm *call_comm(struct ami_call *k, int *rank, int *size)
 	return NULL;
 }
 
-/* Does the allgather that the settings name need a power of two of members? */
+/* Do the settings select an allgather that needs a power of two of members? */
 static bool is_doubling(const struct ami_call *k)
 {
 	return k->coll == AMI_ALLGATHER &&
@@ -257,7 +265,7 @@ static bool call_choose(struct ami_call *k)
 }
 
 /**
- * ami_call_passed() - note that a call has passed through, and returned @ret
+ * ami_call_passed() - count a call that has passed through and returned @ret
  */
 int ami_call_passed(struct ami_call *k, int ret)
 {
@@ -291,7 +299,10 @@ static struct ami_data plain_data(const struct ami_call *k, bool in, u32 num)
 	return d;
 }
 
-/* Reductions whose members get a block: vectors of @num blocks. */
+/*
+ * Opens a reduction in which each member gets one block of the result: vectors
+ * of @num blocks.
+ */
 static int open_scattered(struct ami_work *w, u32 rank, u32 num)
 {
 	const struct ami_call *k = &w->k;
@@ -346,7 +357,7 @@ static int open_bcast(struct ami_work *w, bool source)
 }
 
 /*
- * The blocks of @out, if this member's own block there is also its
+ * For MPI_IN_PLACE: sets @in to blocks of @out, which contain this member's
  * contribution.
  */
 static void share_data(struct ami_work *w, u32 first, u32 num)
@@ -357,7 +368,7 @@ static void share_data(struct ami_work *w, u32 first, u32 num)
 	w->in.num = num;
 }
 
-/* Gathers and exchanges: one block or several in each direction. */
+/* Opens a gather or exchange: one block or several in each direction. */
 static int open_blocks(struct ami_work *w, u32 rank, u32 size)
 {
 	const struct ami_call *k = &w->k;
@@ -386,7 +397,7 @@ static int open_blocks(struct ami_work *w, u32 rank, u32 size)
 	return ret;
 }
 
-/** ami_call_uses() - does this member pack elements, of @in or of @out? */
+/** ami_call_uses() - does this member use elements of @in, or of @out? */
 bool ami_call_uses(const struct ami_call *k, bool in)
 {
 	bool here = k->c->rank == k->root;
@@ -456,7 +467,7 @@ int ami_work_close(struct ami_work *w)
 /**
  * ami_work_failed() - call the error handler of the communicator
  * @w: operation, closed
- * @class: of its error, or MPI_SUCCESS: does nothing
+ * @class: class of its error; MPI_SUCCESS: do nothing
  */
 void ami_work_failed(const struct ami_work *w, int class)
 {
@@ -467,7 +478,7 @@ void ami_work_failed(const struct ami_work *w, int class)
 	PMPI_Comm_call_errhandler(w->k.comm, class);
 }
 
-/* Executes an operation; the call waits. */
+/* Executes an operation, and waits for it. */
 static int work_run(struct ami_work *w)
 {
 	int class;
@@ -558,7 +569,7 @@ bool ami_call_init(struct ami_call *k, MPI_Request *req)
 /**
  * ami_call_again() - start a persistent collective
  * @k: call
- * @tag: of the message that reports its end
+ * @tag: tag of the message that reports its end
  *
  * Return: MPI_SUCCESS, or an error class.
  */

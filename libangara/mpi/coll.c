@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Collectives of MPI, for C, in all their forms: blocking, non-blocking,
- * persistent, and with large counts as far as the MPI has them.  Each builds a
+ * persistent, and with large counts if the MPI supports them.  Each builds a
  * struct ami_call from its arguments; a call that is not executed here goes to
  * the profiling interface with unchanged arguments.
  */

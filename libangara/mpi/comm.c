@@ -6,13 +6,13 @@
  * members: a blocking collective, or the creation of a persistent one.  A
  * non-blocking collective must not wait, so it passes through if there is no
  * team yet.  The teams of MPI_COMM_WORLD are created in MPI_Init().  The
- * exchanges go through the MPI, on the program's communicator: the members are
- * in a collective of it, so collectives of the MPI match there.
+ * exchanges are collectives of the MPI on the program's communicator.  They
+ * match, since all members are in the same collective of this communicator.
  *
  * A team ends in MPI_Comm_free() and MPI_Comm_disconnect(), which all members
  * call.  The deletion of the attribute exchanges nothing: the MPI may delete it
- * later, at a time when the members are not together.  A team that still exists
- * then is kept until MPI_Finalize().
+ * later, at different times at the members.  A team that still exists when its
+ * attribute is deleted is kept until MPI_Finalize().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@
 #define TAG_EXCHANGE	1	/* tag of messages in the private copy of the world */
 
 /*
- * Exchange of all members, on their communicator.  The caller has locked the
- * context; the lock is released meanwhile: a member may call only after
- * operations that this process has to advance.
+ * Exchanges blocks of all members, on their communicator.  The caller has
+ * locked the context; the lock is released meanwhile, since other members may
+ * call only after operations that this process has to advance.
  */
 static int comm_exchange(void *arg, const unsigned int *ranks, unsigned int n,
 			 uint64_t tag, const void *mine, size_t len, void *all)
@@ -113,7 +113,10 @@ static void team_count(const struct ami_team *t)
 		ang_fetch_add(&ami.messages, info.messages);
 }
 
-/* The other members leave, too, or have no more operations in the team. */
+/*
+ * Leaves a team. The other members also leave the team, or have no more
+ * operations in it.
+ */
 static void team_leave(struct ami_team *t)
 {
 	struct ami_dev *dev = t->dev;
@@ -127,7 +130,10 @@ static void team_leave(struct ami_team *t)
 	ami_unlock(dev);
 }
 
-/* Return: 0; -errno of the first step that failed. */
+/*
+ * Allocates the memory of a team. Return: 0; -errno of the first step that
+ * failed.
+ */
 static int team_memory(struct ami_comm *c, struct ami_team *t)
 {
 	int ret = angara_job_init_with((unsigned int)c->rank, (unsigned int)c->size,
@@ -138,14 +144,15 @@ static int team_memory(struct ami_comm *c, struct ami_team *t)
 				    &t->mine);
 	if (!ret)
 		t->stage = angara_mr_addr(t->mine);
-	/*
-	 * Sizes and places of the blocks to send and to receive.
-	 */
+	/* Sizes and offsets of the blocks to send and to receive. */
 	t->sizes = calloc(4 * (size_t)c->size, sizeof(*t->sizes));
 	return ret ? ret : t->sizes ? 0 : -ENOMEM;
 }
 
-/* All members call, and all return the same.  The context is locked. */
+/*
+ * Creates a team. All members call, and all return the same. The context is
+ * locked.
+ */
 static bool team_make_locked(struct ami_comm *c, struct ami_team *t, enum ami_way way)
 {
 	const struct angara_team_attr attr = {
@@ -181,7 +188,7 @@ static bool team_make(struct ami_comm *c, struct ami_team *t, enum ami_way way)
 }
 
 /*
- * Sets the rings of allreduces.  If the dimensions are those of other numbers
+ * Sets the rings of allreduces.  If the user's dimensions do not fit the number
  * of members, the library chooses two.
  */
 static void team_rings(const struct ami_comm *c, struct ami_team *t)
@@ -207,7 +214,7 @@ struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way, bool may_mak
 	struct ami_team *t = &c->teams[way];
 	enum ami_why why;
 
-	/* A lost team returns errors at all members. */
+	/* Also return a lost team: its collectives fail at all members. */
 	if (t->tried)
 		return t->job ? t : NULL;
 	if (!may_make)
@@ -227,9 +234,9 @@ struct ami_team *ami_team_get(struct ami_comm *c, enum ami_way way, bool may_mak
 }
 
 /*
- * Return: are all members processes of this MPI_COMM_WORLD?  Members of other
- * worlds may not have this library, or have other settings; so this is decided
- * without an exchange, and is the same at all members.
+ * Are all members processes of this MPI_COMM_WORLD?  Members of other worlds
+ * may not have this library, or have other settings.  Compares groups without
+ * an exchange; the result is the same at all members.
  */
 static bool all_known(MPI_Comm comm, int size)
 {
@@ -244,7 +251,10 @@ static bool all_known(MPI_Comm comm, int size)
 	return known == size;
 }
 
-/** ami_dev_open() - open a context.  Return: it; NULL: there is none. */
+/**
+ * ami_dev_open() - open a context. Return: the context; NULL: none is
+ * available.
+ */
 struct ami_dev *ami_dev_open(void)
 {
 	struct ami_dev *dev = calloc(1, sizeof(*dev));
@@ -299,9 +309,9 @@ static struct ami_comm *comm_new(MPI_Comm comm)
 }
 
 /*
- * Gives a communicator its context.  If a member has none, all members record
- * that, so the next call does not ask again.
- * Return: does every member have memory for @c?
+ * Gives a communicator its context.  If a member has no memory for it, all
+ * members record that, so the next call does not try again.
+ * Return: true if every member has memory for @c.
  */
 static bool comm_open(MPI_Comm comm, struct ami_comm *c)
 {
@@ -359,8 +369,8 @@ struct ami_comm *ami_comm_get(MPI_Comm comm, bool may_make)
 /**
  * ami_comm_world() - create the teams of MPI_COMM_WORLD that settings need
  *
- * So non-blocking collectives may use them at once.  Called in MPI_Init() by
- * all processes.
+ * So even the first non-blocking collectives can use the teams.  Called in
+ * MPI_Init() by all processes.
  */
 void ami_comm_world(void)
 {
@@ -394,7 +404,7 @@ static void comm_free(struct ami_comm *c)
 	free(c);
 }
 
-/* The attribute's delete function. */
+/* Called when the attribute of a communicator is deleted. */
 int ami_comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
 	struct ami_comm *c = value;
@@ -448,11 +458,11 @@ void ami_comm_end(MPI_Comm comm)
 		if (!t->job)
 			continue;
 		/*
-		 * No operation of the context may depend on this member
-		 * afterwards.
+		 * After this, no operation of the context may depend on this
+		 * member.
 		 */
 		ami_team_drain(t);
-		/* Late members may wait for messages of this one. */
+		/* Slower members may still wait for messages of this one. */
 		PMPI_Barrier(comm);
 		team_destroy(t);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Buffers of the program as blocks of bytes.  Elements with gaps, or in another
- * order than their bytes, are packed by MPI_Pack() into memory of their own, and
- * unpacked at the end.
+ * Buffers of the program as blocks of bytes.  Elements that have gaps, or whose
+ * parts are not in the order of their addresses, are packed into a buffer by
+ * MPI_Pack(), and unpacked at the end.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 #include "ami.h"
 
-#define PACK_BYTES	INT_MAX		/* most bytes of a call, whose sizes are int */
+#define PACK_BYTES	INT_MAX		/* limit per call: sizes are int */
 #define BLOCK_BYTES	(1 << 20)	/* bytes of a piece of a longer element */
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -92,8 +92,8 @@ static int long_type(size_t len, MPI_Datatype *type)
 }
 
 /*
- * Moves an element that is too long for MPI_Pack(), as a message of this process
- * to itself.  Return: error of the MPI.
+ * Copies an element that is too long for MPI_Pack(), by a message of this
+ * process to itself.  Return: error of the MPI.
  */
 static int pack_long(const struct ami_data *d, char *user, char *flat, bool out)
 {
@@ -102,7 +102,9 @@ static int pack_long(const struct ami_data *d, char *user, char *flat, bool out)
 
 	if (ret)
 		return ret;
-	/* Messages of all threads have the same tag. */
+	/*
+	 * The lock is needed since messages of all threads have the same tag.
+	 */
 	pthread_mutex_lock(&data_lock);
 	ret = PMPI_Sendrecv(out ? flat : user, 1, out ? bytes : d->type, 0,
 			    AMI_TAG_LONG, out ? user : flat, 1,

@@ -16,7 +16,10 @@
 #include "colls.h"
 
 #ifdef OPEN_MPI
-/* All names of a function: that of mpi_f08, and the spellings of compilers. */
+/*
+ * Defines all names of a function: that of mpi_f08, and the spellings of
+ * compilers.
+ */
 #define ALIAS(func)	__attribute__((visibility("default"), alias(#func)))
 #define FORTRAN(name, ...)	FORTRAN_NAMES(name, ompi_##name##_f, mpi_##name, __VA_ARGS__)
 #define FORTRAN_NAMES(name, func, spelt, ...)				\
@@ -25,7 +28,7 @@
 	ALIAS(func) void spelt##_(__VA_ARGS__);				\
 	ALIAS(func) void spelt##__(__VA_ARGS__);			\
 	void func(__VA_ARGS__)
-/* The MPI's own; NULL in a program without Fortran. */
+/* The MPI's own function; NULL in a program without Fortran. */
 #define PROFILED(name)	pmpi_##name##_
 #else
 #define FORTRAN(name, ...)						\
@@ -238,8 +241,8 @@ FORTRAN(startall, MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *ierr)
 	int ret = MPI_SUCCESS;
 
 	/*
-	 * Start the others, too: members may wait for requests behind the
-	 * failed one.
+	 * Start the others, too: members may wait for requests after the failed
+	 * one.
 	 */
 	for (i = 0; i < *n; i++) {
 		MPI_Request r = PMPI_Request_f2c(reqs[i]);
@@ -327,8 +330,8 @@ AMI_COLLS_PLAIN(DEFINE_INIT)
 #ifdef OPEN_MPI
 
 /*
- * The special addresses that Fortran programs pass; NULL in a program without
- * Fortran.
+ * Variables whose addresses Fortran programs pass with a special meaning; their
+ * addresses are NULL in a program without Fortran.
  */
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_bottom_ __attribute__((weak));

@@ -2,12 +2,13 @@
 /*
  * The system as a tree of levels, and numbers for the members of a communicator.
  *
- * Allgathers by the exch and reorder forms (angara_numbers()) need to know
- * which processes are on one node, one processor, one cache.  The MPI gets the
- * nodes from its launcher; hwloc provides the rest, if processes are bound (place.c).
- * Alternatively a file describes the levels.  Every process keeps the modules
- * of all processes.  Rank 0 of a communicator computes its numbers once, since
- * versions of METIS differ.
+ * To number members for the exch and reorder forms of allgather (see
+ * angara_numbers()), the library has to know which processes share a node, a
+ * processor or a cache.  The MPI gets the nodes from its launcher; hwloc finds
+ * processors and caches, if processes are bound (place.c). Alternatively a file
+ * describes the levels.  Every process keeps the modules of all processes.
+ * Rank 0 of a communicator computes its numbers once, since versions of METIS
+ * differ.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +27,8 @@ static const u32 plain_algos[AMI_NUMBERED] = {
 };
 
 /**
- * ami_algo_numbered() - find which numbers an algorithm needs; AMI_NUMBERED:
- * none
+ * ami_algo_numbered() - find the kind of numbers that an algorithm needs;
+ * AMI_NUMBERED: it needs none
  */
 u32 ami_algo_numbered(u32 algo)
 {
@@ -43,7 +44,7 @@ u32 ami_algo_numbered(u32 algo)
 	}
 }
 
-/* Does a setting, or a line of the table, want these numbers? */
+/* Does a setting, or a line of the table, need numbers of kind @which? */
 static bool is_wanted(u32 which)
 {
 	u32 i;
@@ -58,8 +59,8 @@ static bool is_wanted(u32 which)
 }
 
 /*
- * Return: numbers in a line, one for each level; 0: the line is malformed or
- * has too many.
+ * Return: count of numbers in a line, one per level; 0: the line is malformed
+ * or has too many.
  */
 static u32 line_parse(const char *line, u32 out[AMI_LEVELS])
 {
@@ -79,7 +80,7 @@ static u32 line_parse(const char *line, u32 out[AMI_LEVELS])
 	return n;
 }
 
-/* Reads a line for each rank; there is room for @size of them. */
+/* Reads a line for each rank; there is room for @size lines. */
 static int file_load(struct ami_levels *l, FILE *f, const char *name, u32 size)
 {
 	u32 line[AMI_LEVELS], rank = 0, num = 0, n;
@@ -97,7 +98,7 @@ static int file_load(struct ami_levels *l, FILE *f, const char *name, u32 size)
 			continue;
 		n = line_parse(text, line);
 		if (!n || (rank && n != l->num)) {
-			ami_say("%s:%u: expected a number for each level, from 1 to %u of them, as many in each line",
+			ami_say("%s:%u: expected 1 to %u numbers, one per level, and the same count in each line",
 				name, num, AMI_LEVELS);
 			return -EINVAL;
 		}
@@ -148,7 +149,7 @@ int ami_levels_read(struct ami_levels *l, u32 size)
 /**
  * ami_levels_share() - distribute the location of every process to all
  *
- * Called in MPI_Init().  Without numbers in the settings nothing is exchanged.
+ * Called in MPI_Init().  Nothing is exchanged if no setting needs numbers.
  */
 void ami_levels_share(void)
 {
@@ -202,13 +203,16 @@ static u32 *comm_modules(const struct ami_comm *c)
 	return modules;
 }
 
-/* Rank 0 computes the numbers.  Return: does every member have them? */
+/*
+ * Computes the numbers at rank 0, and broadcasts them. Return: true if every
+ * member has them.
+ */
 static bool numbers_make(struct ami_comm *c, struct ami_team *t, u32 which)
 {
 	u32 n = (u32)c->size, *numbers = calloc(n + 1, sizeof(*numbers)), *modules;
 	bool made = false;
 
-	/* The first element tells whether the others are set. */
+	/* Rank 0 sets the first element to 1 if it has computed the numbers. */
 	if (!ami_vote(c->comm, numbers)) {
 		free(numbers);
 		return false;

@@ -6,9 +6,10 @@
  *	angara-mpi-measure-NAME ROUNDS BYTES... -- COLLECTIVE...
  *
  * It prints a line for each collective and length: COLLECTIVE MEMBERS BYTES
- * MICROSECONDS, the least time of the rounds, each the mean of some calls, of
- * the slowest process. Bytes are counted as in the table of libangara-mpi: of
- * the vector, of one block, or of all blocks (reduce_scatter, allgatherv).
+ * MICROSECONDS. A round takes the mean of some calls at the slowest process;
+ * the line has the time of the fastest round. Bytes are counted as in the table
+ * of libangara-mpi: of the vector, of one block, or of all blocks
+ * (reduce_scatter, allgatherv).
  */
 #include <errno.h>
 #include <mpi.h>
@@ -59,7 +60,10 @@ static void run_reduce_scatter_block(int n)
 	MPI_Reduce_scatter_block(in, out, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* @n elements as equal blocks, the rest in the last. */
+/*
+ * Cuts @n elements into equal blocks; the remaining elements go to the last
+ * block.
+ */
 static void set_counts(int n)
 {
 	int i;
@@ -141,8 +145,8 @@ static const struct coll *find(const char *name)
 }
 
 /*
- * Calls follow each other: the root of one call must not be the last process in
- * the next.
+ * Measures consecutive calls, which may overlap, since no barrier separates
+ * them. Return: microseconds per call at the slowest process.
  */
 static double time_round(const struct coll *coll, int n)
 {

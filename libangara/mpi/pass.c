@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Collectives that always pass through to the MPI: they are only counted. */
+/*
+ * Collectives that always pass through to the MPI: this library only counts
+ * them.
+ */
 #include "ami.h"
 
 #define PASS(coll_, form_, func, profiled, params, args)		\
@@ -25,7 +28,7 @@ EXPORT int func params							\
 #define PASS_INIT(coll, Name, params, args)
 #endif
 
-/* All forms of a function. */
+/* Defines all forms of a function. */
 #define FORMS(coll, Name, name, params, args)				\
 	PASS(coll, BLOCKING, MPI_##Name, PMPI_##Name, params, args)	\
 	PASS(coll, NONBLOCKING, MPI_I##name, PMPI_I##name,		\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Where this process is bound on its node, by hwloc. */
+/* Finds the processors on which this process is bound, by hwloc. */
 #ifdef ANG_HAVE_HWLOC
 #include <hwloc.h>
 #endif
@@ -8,8 +8,8 @@
 
 #ifdef ANG_HAVE_HWLOC
 /*
- * Number of the object of a type that contains all of these processors; 0:
- * none.
+ * Return: number of the object of a type that contains all of these processors;
+ * 0: none.
  */
 static u32 object_of(hwloc_topology_t topo, hwloc_obj_t obj, hwloc_obj_type_t type)
 {
@@ -37,7 +37,7 @@ static void place_find(hwloc_topology_t topo, hwloc_bitmap_t set,
 /**
  * ang_place_own() - find the place of this process on its node
  * @place: out: processor and L3 cache; 0: the process may run on several, or
- *	there is no hwloc.  The node stays as it is
+ *	there is no hwloc.  The node is not changed
  */
 void ang_place_own(u32 place[ANG_PLACE_LEVELS])
 {

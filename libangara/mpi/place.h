@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Places of processes in their machines, as a tree of levels: the node, the
- * processor in it, the L3 cache of that.  Used by the interposer and by
- * angara-algo.
+ * Places of processes in their machines, as a tree of levels: node, processor,
+ * L3 cache.  Used by the interposer and by angara-algo.
  */
 #ifndef ANG_MPI_PLACE_H
 #define ANG_MPI_PLACE_H

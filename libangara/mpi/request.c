@@ -4,19 +4,21 @@
  * wait for requests.
  *
  * A non-blocking collective has a generalized request of the MPI; so handles,
- * also those of Fortran, and arrays with other requests work as without this
- * library.  For an error of such a request the MPI would call the error handler
- * of MPI_COMM_WORLD.  So the request succeeds, and the functions below return
- * the error: the status tells which request has failed.
+ * also those of Fortran, work as without this library, and arrays may also
+ * contain requests of the MPI.  For an error of such a request the MPI would
+ * call the error handler of MPI_COMM_WORLD.  So the request succeeds, and the
+ * functions below return the error; the status identifies the request that has
+ * failed.
  *
- * The MPI has no persistent generalized requests.  A persistent collective has the
- * request of a persistent receive of an empty message from this process itself:
- * MPI_Start() starts both, and this library sends the message when the collective
- * has ended.  The functions below return its error, as before.
+ * The MPI has no persistent generalized requests.  A persistent collective has
+ * the request of a persistent receive of an empty message from this process
+ * itself: MPI_Start() starts the collective and the receive, and this library
+ * sends the message when the collective has ended.  The functions below return
+ * the error of the collective, as for non-blocking ones.
  *
- * Both are completed by threads of the program that are in this library.  While
- * collectives are in progress, functions that wait therefore do not wait in the
- * MPI, but test in turns.
+ * Only threads of the program that call this library complete these requests.
+ * So while collectives are in progress, functions that wait do not wait in the
+ * MPI, but test repeatedly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@
  * @k: call
  * @held: copies of its datatypes, which the program may free; MPI_DATATYPE_NULL:
  *	none is needed
- * @tag: of its message
+ * @tag: tag of its message
  * @failed: error class of the last start, until it is reported to the program
  */
 struct kept {
@@ -51,7 +53,7 @@ struct kept {
 static __thread int failed_class;
 
 static pthread_mutex_t ami_requests_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *buckets[BUCKETS];	/* by handle */
+static struct kept *buckets[BUCKETS];	/* hash table by handle */
 static struct kept *unused;
 static int last_tag = AMI_TAG_LONG;
 static u32 num_kept;			/* atomic */
@@ -143,7 +145,7 @@ static struct kept **kept_find(MPI_Request handle)
 	return at;
 }
 
-/* The collective whose message has this tag has failed. */
+/* Records the error of the collective whose message has this tag. */
 static void kept_fail(int tag, int class)
 {
 	struct kept *p;
@@ -195,7 +197,9 @@ static int kept_failed(MPI_Request handle)
 	return class;
 }
 
-/* As kept_failed(), for request @i of the complete ones. */
+/*
+ * As kept_failed(), for request @i of those that an MPI function has completed.
+ */
 static int done_failed(const struct ami_done *d, int i)
 {
 	int at = d->places ? d->places[i] - d->base : i;
@@ -207,9 +211,9 @@ static int done_failed(const struct ami_done *d, int i)
 
 /**
  * ami_failed_one() - get the result of a function that completes one request
- * @ret: of the MPI
- * @d: the request, if complete
- * @status: of the request, or MPI_STATUS_IGNORE
+ * @ret: result of the MPI
+ * @d: the request, if it is complete
+ * @status: status of the request, or MPI_STATUS_IGNORE
  */
 int ami_failed_one(int ret, struct ami_done d, MPI_Status *status)
 {
@@ -224,9 +228,9 @@ int ami_failed_one(int ret, struct ami_done d, MPI_Status *status)
 /**
  * ami_failed_some() - get the result of a function that completes several
  * requests
- * @ret: of the MPI
+ * @ret: result of the MPI
  * @d: the requests that are complete
- * @statuses: of these, or MPI_STATUSES_IGNORE
+ * @statuses: statuses of these, or MPI_STATUSES_IGNORE
  */
 int ami_failed_some(int ret, struct ami_done d, MPI_Status *statuses)
 {
@@ -371,7 +375,7 @@ static void kept_free(MPI_Request handle)
 }
 
 /**
- * ami_requests_forget() - forget the persistent collectives of a freed
+ * ami_requests_forget() - free the persistent collectives of a freed
  * communicator
  * @c: its data
  *
@@ -402,8 +406,8 @@ EXPORT int MPI_Startall(int n, MPI_Request reqs[])
 	int ret = PMPI_Startall(n, reqs), first = ret, i;
 
 	/*
-	 * Start the others, too: members may wait for requests behind the
-	 * failed one.
+	 * Start the others, too: members may wait for requests after the failed
+	 * one.
 	 */
 	for (i = 0; i < n && !ret && ang_load_acquire(&num_kept); i++) {
 		int err = kept_start(&reqs[i]);
@@ -422,7 +426,7 @@ EXPORT int MPI_Request_free(MPI_Request *req)
 }
 
 /**
- * ami_requests_wait() - wait until all of an array of requests are complete
+ * ami_requests_wait() - wait until all requests of an array are complete
  * @d: array
  *
  * Used only while requests of this library are in progress.  Each request is

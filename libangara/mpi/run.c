@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Collectives on a team, in parts that pass through its stage.  A step does all
- * work that is possible now, and never waits: the operation may be one of
- * several in progress (work.c).  All functions here run under the lock of the
- * context.
+ * work that is possible at the moment, and never waits, since several
+ * operations may be in progress (work.c).  All functions here run under the
+ * lock of the context.
  *
  * A reduction uses one part for contribution and result.  Two parts alternate:
  * one is copied while the adapters work on the other.
@@ -15,8 +15,8 @@
  *
  * If members have blocks, one part carries a piece of each block to send, the
  * other part a piece of each block to receive.  If no member knows the longest
- * block, a reduction finds it first, so that all members do the same number of
- * rounds.
+ * block, a reduction finds its length first, so that all members execute the
+ * same number of rounds.
  */
 #include <errno.h>
 #include <string.h>
@@ -53,9 +53,10 @@ static struct angara_op run_how(const struct ami_call *k, struct ami_req *req)
 }
 
 /*
- * Starts an operation, if there is room.  @k: the program's call, NULL for an
- * operation of the library, which ignores the algorithm.  @call: uses how.
- * Result: 1: started; 0: the queues are full; -errno.
+ * Starts an operation, if there is room.  @k: the program's call, or NULL if the
+ * library needs the operation: the algorithm is then chosen automatically.
+ * @call: call of libangara that passes &how.  Result: 1: started; 0: the queues
+ * are full; -errno.
  */
 #define RUN_POST(k, req, call)						\
 ({									\
@@ -67,7 +68,10 @@ static struct angara_op run_how(const struct ami_call *k, struct ami_req *req)
 	ret_ == -EAGAIN ? 0 : ret_ ? ret_ : 1;				\
 })
 
-/* Return: 1: it has succeeded; 0: not yet; -errno of its status. */
+/*
+ * Has an operation ended? Return: 1: it has succeeded; 0: not yet; -errno of
+ * its status.
+ */
 static int run_ended(const struct ami_req *req)
 {
 	if (req->live)
@@ -90,7 +94,8 @@ static int step_barrier(struct ami_work *w)
 }
 
 /*
- * The part in use is full, and this member has copied all of it.
+ * Turns to the next part: the part in use is full, and this member has copied
+ * all of it.
  * Return: 1: the next part is free; 0: not yet; -errno.
  */
 static int bcast_turn(struct ami_work *w)
@@ -134,7 +139,10 @@ static int bcast_send(struct ami_work *w, const char *buf, char *at, size_t len)
 	return run_ended(req);
 }
 
-/* From time to time, also check whether the tree is lost. */
+/*
+ * Receives a broadcast. From time to time it also checks whether the tree is
+ * lost.
+ */
 static int bcast_receive(struct ami_work *w, char *buf, const char *at, size_t len)
 {
 	const struct ami_team *t = w->k.t;
@@ -219,7 +227,7 @@ static int step_bcast_software(struct ami_work *w)
 	return 1;
 }
 
-/* Elements as the operands of logical operations. */
+/* Replaces elements by 0 or 1, the operands of logical operations. */
 static void make_truths(char *at, size_t len, u32 size)
 {
 	size_t i;
@@ -349,7 +357,7 @@ static size_t piece(const struct ami_work *w, const struct ami_data *d, u32 i)
 
 /*
  * Copies the pieces of all blocks to the stage, or from there; stores their
- * sizes and offsets in @sizes and behind it.
+ * sizes, and after these their offsets, in @sizes.
  */
 static void move_pieces(const struct ami_work *w, const struct ami_data *d,
 			char *stage, bool out, size_t *sizes)
@@ -371,7 +379,8 @@ static void move_pieces(const struct ami_work *w, const struct ami_data *d,
 }
 
 /*
- * Sizes of the pieces to receive, as move_pieces() sets them for those to send.
+ * Stores the sizes of the pieces to receive, as move_pieces() does for pieces
+ * to send.
  */
 static void size_pieces(const struct ami_work *w, const struct ami_data *d,
 			size_t *sizes)
@@ -505,7 +514,7 @@ static int step_of(struct ami_work *w)
  * ami_run_step() - advance an operation as far as possible
  * @w: the first operation of its team
  *
- * Return: whether the operation has ended; @w->err is its result.
+ * Return: true if the operation has ended; @w->err is its result.
  */
 int ami_run_step(struct ami_work *w)
 {
@@ -513,7 +522,10 @@ int ami_run_step(struct ami_work *w)
 	u32 i;
 	int ret;
 
-	/* The others wait for this member.  Its earlier calls have ended. */
+	/*
+	 * This member cannot take part, and the others wait for it: leave the
+	 * team, so that they detect the failure. Earlier calls have ended.
+	 */
 	if (w->breaks && t->team) {
 		angara_team_leave(t->team);
 		t->team = NULL;
@@ -526,7 +538,7 @@ int ami_run_step(struct ami_work *w)
 			return ret;
 		w->err = ret;
 	}
-	/* Parts in progress still use the requests. */
+	/* Parts in progress still use the requests: wait for them. */
 	for (i = 0; i < AMI_PARTS; i++)
 		if (w->reqs[i].live)
 			return 0;

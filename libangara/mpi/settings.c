@@ -33,7 +33,7 @@ static void setting_name(enum ami_coll coll, char name[40])
 #define B(coll)		(1U << (coll))
 #define SCATTERS	(B(AMI_REDUCE_SCATTER_BLOCK) | B(AMI_REDUCE_SCATTER))
 
-/* Software algorithms, and the functions that have them. */
+/* Software algorithms, and the functions that support them. */
 static const struct {
 	const char *word;
 	u32 algo;
@@ -89,7 +89,7 @@ int ami_way_parse(u32 coll, const char *word, u32 *way, u32 *algo)
 	return -EINVAL;
 }
 
-/* The algorithms of a function, by the names in settings. */
+/* Lists the algorithms of a function, by their names in settings. */
 static void algo_words(u32 coll, char *words, size_t len)
 {
 	size_t i;
@@ -184,7 +184,10 @@ static int setting_lengths(struct ami_settings *set)
 	return ret;
 }
 
-/* Return: 0; -EINVAL: not dimensions of so many processes. */
+/*
+ * Return: 0; -EINVAL: @text is no list of sizes, or their product exceeds the
+ * number of processes.
+ */
 static int dims_parse(const char *text, struct ami_settings *set)
 {
 	u64 product = 1;

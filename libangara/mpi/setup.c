@@ -30,8 +30,8 @@ static void setup_settings(void)
 }
 
 /*
- * Tells the library which processes share this machine: on an embedded fabric
- * they share one, under the name that the first of them draws.
+ * Sets, for libangara, which processes share this machine: on an embedded
+ * fabric they share one fabric, whose name the first of these processes draws.
  */
 static int setup_place(void)
 {
@@ -102,8 +102,8 @@ static const char *reason(int err)
 }
 
 /*
- * Return: has every process opened its adapter?  If not, the first one that
- * failed prints why.
+ * Opens the adapters.  Return: true if every process has opened its adapter.
+ * If not, the first process that failed prints the reason.
  */
 static bool setup_fabric(void)
 {

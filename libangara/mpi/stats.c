@@ -42,9 +42,9 @@ const char *const ami_way_names[AMI_AUTO + 1] = {
 static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_OFF] = "no adapter is open",
 	[AMI_WHY_SETTING] = "the user has set native",
-	[AMI_WHY_LONG] = "longer than auto takes",
-	[AMI_WHY_TABLE] = "auto takes the MPI",
-	[AMI_WHY_LENGTHS] = "lengths that auto does not know",
+	[AMI_WHY_LONG] = "longer than the limit of auto",
+	[AMI_WHY_TABLE] = "auto selects the MPI",
+	[AMI_WHY_LENGTHS] = "lengths unknown to some members",
 	[AMI_WHY_EMPTY] = "no data",
 	[AMI_WHY_ALONE] = "one member",
 	[AMI_WHY_MANY] = "too many members",
@@ -52,14 +52,15 @@ static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_FOREIGN] = "members of another MPI_COMM_WORLD",
 	[AMI_WHY_TYPE] = "datatype of a reduction",
 	[AMI_WHY_OP] = "operation of a reduction",
+	[AMI_WHY_USER] = "user operation",
 	[AMI_WHY_ARGS] = "argument that the MPI rejects",
 	[AMI_WHY_TREE] = "no tree for the members",
 	[AMI_WHY_TEAM] = "no team for the members",
 	[AMI_WHY_CONTEXT] = "no context for the communicator",
 	[AMI_WHY_LATER] = "no team yet",
-	[AMI_WHY_POWER] = "members are no power of two",
+	[AMI_WHY_POWER] = "members are not a power of two",
 	[AMI_WHY_NUMBERS] = "no numbers for the members",
-	[AMI_WHY_FORM] = "function without an offload",
+	[AMI_WHY_FORM] = "function that is not offloaded",
 };
 
 u64 ami_now_ns(void)
@@ -132,7 +133,7 @@ static void print_reasons(enum ami_coll coll, enum ami_form form,
 				(unsigned long long)passed[k], reasons[k]);
 }
 
-/* Allreduces around rings, with the settings that they have used. */
+/* Prints allreduces around rings, with the settings that they have used. */
 static void print_rings(const u64 rings[AMI_RINGS])
 {
 	static const char *const kinds[AMI_RINGS] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The table of the fastest methods, as angara-mpi-tune measures it: a text file
+ * The table of the fastest methods, as measured by angara-mpi-tune: a text file
  * of lines
  *
  *	COLLECTIVE MEMBERS BYTES WAY [MICROSECONDS]
@@ -86,7 +86,7 @@ static bool is_comment(const char *line)
 	return !*line || *line == '#';
 }
 
-/* Number of lines before the first one that is not less.  Lines are sorted. */
+/* Number of lines that sort before the given values. */
 static u32 rows_before(const struct ami_settings *set, u32 coll, u32 members,
 		       u64 bytes)
 {
@@ -106,7 +106,10 @@ static u32 rows_before(const struct ami_settings *set, u32 coll, u32 members,
 	return from;
 }
 
-/* Of lines that differ only in their method, the first one applies. */
+/*
+ * Inserts a line. Of lines that differ only in their method, the first one in
+ * the file applies.
+ */
 static void row_insert(struct ami_settings *set, const struct ami_row *row)
 {
 	u32 i = rows_before(set, row->coll, row->members, row->bytes);
@@ -149,7 +152,7 @@ static int table_load(struct ami_settings *set, FILE *f, const char *name)
 	return 0;
 }
 
-/* Default file of angara-mpi-tune for the table. */
+/* Gets the file to which angara-mpi-tune writes the table by default. */
 static void table_default(char *name, size_t len)
 {
 	const char *home = getenv("XDG_CONFIG_HOME");
@@ -167,7 +170,7 @@ static void table_default(char *name, size_t len)
  * ami_table_read() - read the table
  * @set: out
  *
- * Return: 0, also if there is none at the default place; -EINVAL: a line has been
+ * Return: 0, also if there is no default file; -EINVAL: a line has been
  * printed.
  */
 int ami_table_read(struct ami_settings *set)
@@ -203,8 +206,8 @@ static bool is_row(u32 i, u32 coll, u32 members)
 }
 
 /*
- * Number of members to search in the table: the greatest one up to @members, or
- * else the least.
+ * Number of members to search for in the table: the greatest number in the
+ * table up to @members; if there is none, the smallest number in the table.
  * Return: 0: the table has no line for the function.
  */
 static u32 nearest_members(u32 coll, u32 members)
@@ -220,10 +223,11 @@ static u32 nearest_members(u32 coll, u32 members)
 /**
  * ami_table_ways() - find the methods that auto may choose
  * @coll: function
- * @members: of the communicator
- * @wanted: out: set for those that need a team
+ * @members: number of members of the communicator
+ * @wanted: out: per method that needs a team: may auto choose it?
  *
- * Without a line for the function that is a tree, as for short messages.
+ * If the table has no line for the function, auto may choose a tree, for short
+ * messages.
  */
 void ami_table_ways(u32 coll, u32 members, bool wanted[AMI_NATIVE])
 {
@@ -239,8 +243,8 @@ void ami_table_ways(u32 coll, u32 members, bool wanted[AMI_NATIVE])
 /**
  * ami_table_find() - find the line of the table for a message
  * @coll: function
- * @members: of the communicator
- * @bytes: of the message
+ * @members: number of members of the communicator
+ * @bytes: bytes of the message
  *
  * Return: the line; NULL: the table has none for the function.
  */

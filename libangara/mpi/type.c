@@ -5,7 +5,10 @@
 /** enum kind - how the adapter treats an element */
 enum kind { SIGNED, UNSIGNED, REAL, COMPLEX, PAIR };
 
-/* Types that are not listed pass through, e.g. 8 and 16 bits, long double. */
+/*
+ * Types that the adapter reduces. Other types pass through, for example 8 and
+ * 16 bits, long double.
+ */
 static const struct {
 	MPI_Datatype type;
 	enum kind kind;
@@ -38,7 +41,7 @@ static const struct {
 	{ MPI_DOUBLE_COMPLEX, COMPLEX },
 };
 
-/* Laid out as the adapter's pairs are, index last. */
+/* Pairs with the layout of the adapter's pairs: value, then index. */
 static const struct {
 	MPI_Datatype type;
 	u32 pair;
@@ -51,7 +54,7 @@ static const struct {
 	{ MPI_2INTEGER, ANGARA_TYPE_INT32_LOC, 8 },
 };
 
-/* By kind, for 4 and 8 bytes. */
+/* Types of the adapter by kind, for 4 and 8 bytes. */
 static const u32 adapter_types[][2] = {
 	[SIGNED] = { ANGARA_TYPE_INT32, ANGARA_TYPE_INT64 },
 	[UNSIGNED] = { ANGARA_TYPE_UINT32, ANGARA_TYPE_UINT64 },
@@ -78,6 +81,8 @@ static const struct {
 	{ MPI_MINLOC, { ANGARA_RED_MINLOC, false }, false, true },
 	{ MPI_MAXLOC, { ANGARA_RED_MAXLOC, false }, false, true },
 };
+
+#define OPS	(sizeof(ops) / sizeof(*ops))
 
 static bool type_pair(MPI_Datatype type, struct ami_type *out)
 {
@@ -123,8 +128,32 @@ bool ami_type_get(MPI_Datatype type, struct ami_type *out)
 	return true;
 }
 
+static size_t op_find(MPI_Op op)
+{
+	size_t i;
+
+	for (i = 0; i < OPS; i++)
+		if (ops[i].op == op)
+			break;
+	return i;
+}
+
 /**
- * ami_op_get() - does the adapter know this operation for a type?
+ * ami_op_user() - is this an operation of the program, by MPI_Op_create()?
+ * @op: operation of a reduction
+ *
+ * The adapter cannot execute the function of such an operation.  The helper
+ * thread, which advances collectives while the program computes, must not: the
+ * function may use the program's data and call the MPI, for instance
+ * MPI_Type_get_extent().
+ */
+bool ami_op_user(MPI_Op op)
+{
+	return op_find(op) == OPS;
+}
+
+/**
+ * ami_op_get() - does the adapter support this operation for a type?
  * @op: operation
  * @type: type
  * @out: out: the adapter's operation
@@ -133,12 +162,9 @@ bool ami_type_get(MPI_Datatype type, struct ami_type *out)
  */
 bool ami_op_get(MPI_Op op, const struct ami_type *type, struct ami_op *out)
 {
-	size_t i;
+	size_t i = op_find(op);
 
-	for (i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-		if (ops[i].op == op)
-			break;
-	if (i == sizeof(ops) / sizeof(*ops) || ops[i].pair != type->pair ||
+	if (i == OPS || ops[i].pair != type->pair ||
 	    (ops[i].whole && !type->whole) ||
 	    (type->complex && op != MPI_SUM))
 		return false;

@@ -3,9 +3,8 @@
  * Operations in progress.
  *
  * The collectives of a team, blocking or not, form a queue in the order of the
- * calls, which is the same at all members.  The first of the queue makes
- * progress; the others wait for it, so none overtakes it.  Teams are
- * independent.
+ * calls, which is the same at all members.  Only the first of the queue makes
+ * progress, so no operation overtakes another.  Teams are independent.
  *
  * Progress is made by threads that are in this library: they wait for a
  * collective, or for requests (request.c).  A program may also be in another
@@ -15,8 +14,8 @@
  * libangara, but not the MPI: any level of MPI's thread support is sufficient.
  * A thread of the program makes the MPI calls that a request needs.
  *
- * A process that waits here lets the MPI make progress: another process may
- * wait for a message that this one has started to send.
+ * A process that waits in this library calls the MPI so that it makes progress:
+ * another process may wait for a message that this process has started to send.
  */
 #include <errno.h>
 #include <sched.h>
@@ -26,7 +25,7 @@
 
 #include "ami.h"
 
-#define HELPER_NS	500000L	/* between two polls of the helper */
+#define HELPER_NS	500000L	/* polling interval of the helper */
 #define SPIN_TURNS	64U	/* polls before a thread yields its processor */
 #define SLEEP_TURNS	256U	/* polls before it sleeps */
 #define SLEEP_NS	50000L
@@ -103,7 +102,7 @@ static void team_push(struct ami_team *t, struct ami_work *w)
 	t->last = &w->next;
 }
 
-/* Advances the operations of a team.  Return: whether it has none left. */
+/* Advances the operations of a team.  Return: true if all have ended. */
 static bool team_step(struct ami_team *t)
 {
 	struct ami_work *w;
@@ -151,7 +150,7 @@ static int dev_poll(struct ami_dev *dev, int timeout_ms)
 	return n < 0 && n != -ETIMEDOUT ? n : 0;
 }
 
-/* Without the device, operations do not end otherwise. */
+/* Ends all operations: without the device they would never end. */
 static void dev_fail(struct ami_dev *dev, int err)
 {
 	struct ami_team *t;
@@ -183,7 +182,9 @@ struct closing {
 
 static __thread struct closing *closings;
 
-/* Number of operations of a team in whose error handlers this thread is. */
+/*
+ * Number of operations of a team whose error handlers this thread is executing.
+ */
 static u32 closings_of(const struct ami_team *t)
 {
 	const struct closing *c;
@@ -196,8 +197,9 @@ static u32 closings_of(const struct ami_team *t)
 
 /*
  * Completes requests, in a thread of the program, without the lock.  The error
- * handler may free the communicator, so the operation is closed before; another
- * thread that frees the communicator waits for the end of the handler.
+ * handler may free the communicator, so the operation is closed before the
+ * handler is called; another thread that frees the communicator waits for the
+ * end of the handler.
  */
 static void works_end(struct ami_work *w)
 {
@@ -221,7 +223,7 @@ static struct ami_work *dev_ended(struct ami_dev *dev)
 {
 	struct ami_work *w = dev->ended, *first = NULL;
 
-	/* Oldest first. */
+	/* Complete the oldest first. */
 	while (w) {
 		struct ami_work *next = w->next;
 
@@ -235,7 +237,7 @@ static struct ami_work *dev_ended(struct ami_dev *dev)
 
 /**
  * ami_work_add() - append an operation to the queue of its team, and start it
- * @w: operation; with an error, this member cannot take part in it
+ * @w: operation; if it has an error, this member cannot take part in it
  */
 void ami_work_add(struct ami_work *w)
 {
@@ -275,7 +277,7 @@ void ami_work_wait(struct ami_work *w)
 	int ret;
 
 	while (!ang_load_acquire(&w->over)) {
-		/* A thread that sleeps with the lock would keep others out. */
+		/* A thread that sleeps with the lock would block the others. */
 		if (ang_load_acquire(&dev->wanted))
 			nap(SLEEP_NS);
 		ami_lock(dev);
@@ -311,7 +313,11 @@ void ami_team_drain(struct ami_team *t)
 	struct closing *c;
 	int ret;
 
-	/* The callers of this error handler complete no more until it returns. */
+	/*
+	 * Complete operations now that this thread would otherwise complete
+	 * only after the error handler returns: the loop below would wait for
+	 * them for ever.
+	 */
 	for (c = closings; c; c = c->next) {
 		ended = c->rest;
 		c->rest = NULL;

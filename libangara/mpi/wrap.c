@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Functions of MPI that create and free objects of which this library keeps
+ * Functions of MPI that create and free objects for which this library keeps
  * data.
  */
 #include "ami.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The libfabric provider "angara": shared by its files.
+ * The libfabric provider "angara": declarations that its files share.
  *
  *   fabric -- event queues
  *     domain: one context of libangara
@@ -9,9 +9,9 @@
  *
  * A libangara context serves one thread at a time.  So each domain has one
  * lock, which every call on an object of the domain takes; any number of
- * threads may use the objects (FI_THREAD_SAFE).  A program that uses a domain
- * from one thread at a time says so (FI_THREAD_DOMAIN): its calls take no lock,
- * unless the domain has threads of the provider.  Locks, in order:
+ * threads may use the objects (FI_THREAD_SAFE).  If a program declares that it
+ * uses a domain from one thread at a time (FI_THREAD_DOMAIN), its calls take no
+ * lock, unless the domain has threads of the provider.  Locks, in order:
  * afi_domain.lock, afi_eq.lock.
  *
  * afi_progress() ends operations.  It runs in the caller's thread whenever
@@ -50,7 +50,7 @@
 #include "list.h"
 #include "objects.h"
 
-/* Removed from later versions of the headers. */
+/* Missing in later versions of the headers. */
 #define AFI_PROV_SPECIFIC	(1U << 31)
 #define AFI_MR_BASIC		(1 << 0)
 #define AFI_MR_SCALABLE		(1 << 1)
@@ -75,7 +75,7 @@ struct fi_provider *fi_prov_ini(void);
  * @ep: number of the endpoint in that context
  * @serial: distinguishes successive endpoints with this address: number of the
  *	domain and number in the domain, with AFI_SERIAL_EVENTS if the endpoint
- *	asks to be notified of operations on its memory
+ *	requests notification of operations on its memory
  * @reserved: 0
  */
 struct afi_name {
@@ -103,6 +103,12 @@ static inline bool afi_name_same(const struct afi_name *a,
 	       a->serial == b->serial;
 }
 
+/* Context of an endpoint, as the adapter addresses it. */
+static inline struct angara_peer afi_peer_of(const struct afi_name *name)
+{
+	return (struct angara_peer){ .node = name->node, .ctx = name->ctx };
+}
+
 /**
  * struct afi_fabric - a fabric
  * @fid: the program's handle
@@ -123,6 +129,7 @@ struct afi_cntr;
 struct afi_coll;
 struct afi_done;
 struct afi_flow;
+struct afi_group;
 struct afi_late;
 struct afi_mr;
 struct afi_op;
@@ -130,11 +137,13 @@ struct afi_probes;
 struct afi_rest;
 struct afi_send;
 struct afi_share;
+struct afi_talk;
 
 /**
  * struct afi_wait - wait object: descriptors on which threads sleep
  * @link: link in the list of its domain
- * @epfd: epoll of @evfd and the context's descriptor, which the program polls
+ * @epfd: epoll descriptor that the program polls; watches @evfd and events of
+ *	the domain
  * @evfd: eventfd, readable if another thread has added an event
  * @raised: @evfd is readable (atomic)
  */
@@ -156,7 +165,7 @@ typedef void (*afi_ended_fn)(struct afi_domain *d, struct afi_await *a, int err,
 
 /**
  * struct afi_await - continuation of an operation of the adapter
- * @link: among those in progress
+ * @link: link among continuations of operations in progress
  * @ended: called when the operation has ended
  * @live: the operation is in progress
  */
@@ -187,7 +196,7 @@ struct afi_mr {
 };
 
 /**
- * struct afi_pool - registered memory, lent to operations in pieces
+ * struct afi_pool - registered memory, of which operations borrow buffers
  * @mem: AFI_POOL_PLACES buffers of AFI_PLACE_BYTES each
  * @mr: region of @mem
  * @used: a bit for each buffer in use
@@ -199,10 +208,11 @@ struct afi_pool {
 };
 
 /**
- * struct afi_dir_entry - entry of the directory that translates keys
+ * struct afi_dir_entry - entry of the directory that translates keys of the
+ * program to keys of the adapter
  * @key: key that the program chose
  * @akey: key of the adapter plus 1; 0: no region.  If peers address memory by
- *	virtual address, the entry belongs to a slot of the adapter's table and
+ *	virtual address, there is an entry per slot of the adapter's table, and
  *	@akey is the start of the region
  */
 struct afi_dir_entry {
@@ -223,27 +233,48 @@ struct afi_listed {
 };
 
 /**
- * struct afi_up - functions by which lower layers notify upper layers
+ * struct afi_up - functions by which lower layers call upper layers
  * @progress: handle events and end operations, see afi_progress()
  * @op_sent: a message of an operation has been sent or, with @err, has failed
+ * @op_fetched: the data of a receive has been fetched: its completion is about to
+ *	be written
+ * @op_show: answer the receiver's request for the data of a send.  Return: true:
+ *	it was answered
  * @op_came: the peer has completed the action that an operation waited for or,
  *	with @err, has failed
  * @plan_resume: an operation with afi_op.late may find room now
- * @plan_again: the piece of such an operation has failed; true: it is repeated
+ * @plan_again: the piece of such an operation has failed.  Return: true: the
+ *	operation is repeated
  * @plan_ended: such an operation has ended
+ * @talk_arrived: a message that claims to be from a member of a group has
+ *	arrived.  Return: false: cannot be handled now, deliver it again
  * @talk_sent: a message between members of a group has been sent or, with @err,
  *	has failed
+ * @group_heard: a message about joining a group has arrived.  Return: false:
+ *	cannot be handled now, deliver it again
+ * @group_misses: a member is gone: does the join, directly or indirectly, wait
+ *	for it?
+ * @group_fail: a group has failed, see afi_group_fail()
+ * @calls_fail: end the operations of a group that has failed
  */
 struct afi_up {
 	void (*progress)(struct afi_domain *d);
 	void (*op_sent)(struct afi_op *op, int err,
 			const struct angara_completion *c);
+	void (*op_fetched)(struct afi_op *op);
+	bool (*op_show)(struct afi_op *op);
 	void (*op_came)(struct afi_op *op, int err);
 	bool (*plan_resume)(struct afi_op *op);
 	bool (*plan_again)(struct afi_op *op, int err);
 	void (*plan_ended)(struct afi_op *op);
+	bool (*talk_arrived)(struct afi_domain *d, const struct angara_message *in);
 	void (*talk_sent)(struct afi_domain *d, fi_addr_t group, u32 rank,
 			  u32 seq, int err);
+	bool (*group_heard)(struct afi_domain *d, struct afi_ep *ep,
+			    const struct afi_name *src, const struct afi_talk *t);
+	bool (*group_misses)(const struct afi_group *g, u32 rank);
+	void (*group_fail)(struct afi_group *g, int err, u32 culprit);
+	void (*calls_fail)(struct afi_group *g);
 };
 
 /**
@@ -257,44 +288,45 @@ struct afi_up {
  * @job: the job, if it determines this process's adapter
  * @dom: domain of libangara
  * @ctx: context
- * @about: its properties
+ * @about: properties of @ctx
  * @prov_keys: the provider chooses keys, else the program
  * @virt: with @prov_keys: peers address memory by virtual address
- * @events: endpoints may ask to be notified of operations on their memory
+ * @events: endpoints may request notification of operations on their memory
  * @watched: regions with counters of such operations, by slot of the adapter;
  *	or NULL
  * @dead: the context is gone
  * @waits: wait objects on which threads sleep for events of the domain
  * @has_events: @events_fd is open
  * @events_fd: epoll of the context's descriptor, for all sleeping threads
- * @id: number that differs from that of earlier users of the context
+ * @id: number that no earlier user of the context had
  * @serial: number of the next endpoint
  * @probes: probes of peers that operations wait for
+ * @probe_fd: timer of @probes, which wakes sleeping threads when a probe is due
  * @expecting: operations that wait for an action of their peers
- * @probing: @expecting is not 0, or was not 0 a short while ago
+ * @probing: @expecting is not 0, or was not 0 until recently
  * @works: operations that wait for counters
  * @also: counter of the deferred work that is being started, or NULL
  * @awaits: operations of the adapter in progress
- * @awaiting: number of them
+ * @awaiting: number of @awaits
  * @how: options of the operation that is being started
  * @more: the program starts another operation soon, FI_MORE
  * @unrung: the queue has operations that the adapter was not notified of
  * @ops_mem: all operations
- * @rests: their parts that only some kinds use, struct afi_rest
+ * @rests: parts of operations that only some kinds use, struct afi_rest
  * @ops: operations in progress
  * @todo: operations in progress that wait for room
  * @idle: free operations, @ops_left of them
- * @asking: operations that have asked senders for data
+ * @asking: operations that have requested data from senders
  * @recvs: receives of all endpoints
  * @parked: messages of all endpoints that wait to be fetched
  * @returned: receives of shared contexts that will be posted again, since the
  *	endpoint was closed before its data arrived
  * @bounce: buffers for local memory that is not registered
  * @stage: buffers for data of messages, which the receivers read
- * @dir_mem: directory of large keys; behind it, places for entries of peers'
- *	directories
+ * @dir_mem: directory of large keys, followed by room for entries that are read
+ *	from peers' directories
  * @dir: region of the directory, which peers read
- * @window: region of these places
+ * @window: region of that room
  * @late_ops: operations that wait for entries of peers' directories
  * @listed: cached entries of peers' directories, by key
  * @temps: regions of the library's cache that operations hold
@@ -309,7 +341,8 @@ struct afi_up {
  * @sends_failed: messages that could not be started
  * @flows_ready: receivers to which a message may be sent
  * @flows_owing: receivers of owed messages
- * @flows: all receivers, as many as the fabric has contexts, by node and context
+ * @flows: flows to all receivers, at most one per context of the fabric, by
+ *	node and context
  * @sends_left: number of @sends_idle
  * @owed: number of owed messages
  * @flying: messages in flight
@@ -320,7 +353,7 @@ struct afi_up {
  * @delivered: the endpoint has received @held; only the answer is missing
  * @kept_bytes: size of unexpected messages, at most @keep_max
  * @coll: collective operations, NULL without messages
- * @stop: ask the thread to end
+ * @stop: requests @thread to end
  * @threaded: the thread exists
  * @thread: progress, with FI_PROGRESS_AUTO
  * @wake: wakes @thread
@@ -348,6 +381,7 @@ struct afi_domain {
 	u32 id;
 	u32 serial;
 	struct afi_probes *probes;
+	int probe_fd;
 	u32 expecting;
 	bool probing;
 	struct afi_link works;
@@ -474,10 +508,10 @@ struct afi_event {
  * struct afi_eq - an event queue
  * @fid: the program's handle
  * @fabric: its fabric
- * @lock: protects all that follows
+ * @lock: protects the members below
  * @refs: objects bound to it
  * @first: oldest event
- * @last: link to append the next event at
+ * @last: address of the pointer to set to the next event
  * @wait: wait object, if @waits
  * @waits: there is a wait object
  * @writable: the program may write
@@ -514,7 +548,9 @@ static inline struct afi_domain *afi_domain_of(struct fid_domain *fid)
 	return afi_of(fid, struct afi_domain, fid);
 }
 
-/* Endpoint or context of a number that a peer may have sent; or NULL. */
+/*
+ * Return: endpoint or context with a number that a peer may have sent; or NULL.
+ */
 static inline struct afi_ep *afi_ep_at(const struct afi_domain *d, u32 number)
 {
 	return number < AFI_EPS ? d->eps[number] : NULL;
@@ -525,7 +561,8 @@ static inline struct afi_ep *afi_ep_at(const struct afi_domain *d, u32 number)
  * @d: domain, locked
  *
  * Repeats until there is no event, since an operation that it starts may end at
- * once.  The number of rounds is limited, so peers cannot keep the caller here.
+ * once.  The number of rounds is limited, so peers cannot prevent the call from
+ * returning.
  */
 static inline void afi_progress(struct afi_domain *d)
 {
@@ -587,8 +624,8 @@ int afi_name_print(const struct afi_name *name, char *text, size_t len);
 int afi_name_parse(const char *text, struct afi_name *name);
 int afi_name_give(const struct afi_name *name, void *addr, size_t *len);
 
-#define AFI_DIR_KEY	0	/* key of the directory */
-#define AFI_DIR_ID	(AFI_DIR_ENTRIES + AFI_DIR_WINDOW) /* entry: afi_domain.id */
+#define AFI_DIR_KEY	0	/* key of the directory's region */
+#define AFI_DIR_ID	(AFI_DIR_ENTRIES + AFI_DIR_WINDOW) /* afi_domain.id */
 
 /* mr.c, keys.c, event.c */
 extern struct fi_ops_mr afi_mr_ops;
@@ -622,7 +659,10 @@ void afi_cq_put(struct afi_cq *cq, const struct afi_done *done);
 int afi_cq_trywait(struct afi_cq *cq);
 const char *afi_error_text(int prov_err, char *buf, size_t len);
 
-/* prov_errno of collective operations: the node that did not take part. */
+/*
+ * prov_errno of collective operations: they identify the node that did not take
+ * part.
+ */
 #define AFI_PROV_NODE(node)	(-1 - (int)(node))
 
 /* cntr.c */
@@ -658,6 +698,20 @@ extern struct fi_ops_rma afi_no_rma_ops;
 extern struct fi_ops_rma afi_rma_ops;
 extern struct fi_ops_atomic afi_no_atomic_ops;
 extern struct fi_ops_collective afi_no_collective_ops;
+
+/*
+ * Defines a call that is not supported: libfabric calls through its tables without
+ * a check, so every entry must be filled.
+ */
+#define AFI_NO_CALL(type, name, ...)					\
+	_Pragma("GCC diagnostic push")					\
+	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")	\
+	static type name(__VA_ARGS__)					\
+	{								\
+		return -FI_ENOSYS;					\
+	}								\
+	_Pragma("GCC diagnostic pop")
+
 int afi_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int afi_no_control(struct fid *fid, int command, void *arg);
 int afi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,

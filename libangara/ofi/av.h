@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Address vectors, a part of afi.h.
+ * Address vectors: a continuation of afi.h.
  */
 #ifndef AFI_AV_H
 #define AFI_AV_H
@@ -25,10 +25,10 @@ struct afi_peer {
  * @domain: its domain
  * @refs: endpoints bound to it
  * @share: table of which this is a copy, or NULL
- * @eq: where insertions are reported, or NULL
+ * @eq: event queue in which insertions are reported, or NULL
  * @events: report insertions
- * @ctx_bits: bits of an address, from the top, that name a receive context
- * @peers: entries; fi_addr_t is the index
+ * @ctx_bits: number of upper bits of an address that identify a receive context
+ * @peers: entries; an fi_addr_t is an index of this array
  * @size: room in @peers
  * @num: entries used so far, including removed ones
  * @spare: removed entry that is used next, plus 1; not used in a shared table
@@ -51,9 +51,15 @@ struct afi_av {
 	struct afi_hash found;
 };
 
-/* av.c */
+/* av_ops.c */
 int afi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		struct fid_av **av, void *context);
+
+/* av.c */
+int afi_av_grow(struct afi_av *av);
+int afi_av_add(struct afi_av *av, const struct afi_name *name, fi_addr_t *addr);
+struct afi_peer *afi_av_peer(struct afi_av *av, fi_addr_t addr);
+void afi_av_drop(struct afi_av *av, struct afi_peer *peer);
 void afi_av_sync(struct afi_av *av);
 const struct afi_name *afi_av_get(struct afi_av *av, fi_addr_t addr);
 fi_addr_t afi_av_entry(const struct afi_av *av, fi_addr_t addr);

@@ -4,9 +4,11 @@
  *
  *   avset.c    address sets, from which groups are created
  *   join.c     groups, as the program sees them
+ *   exchange.c an exchange of all members, to create a tree
  *   group.c    joining: all members agree on a number for the group
+ *   groups.c   the groups of a domain
  *   watchdog.c deadlines, and probes of members for which operations wait
- *   talk.c     messages between members, beside the program's messages
+ *   talk.c     messages between members, separate from the program's
  *   schedule.c operations as schedules of such messages
  *   combine.c  types and operations of reductions
  *   coll.c     operations in progress
@@ -16,9 +18,9 @@
  * adapters support the operation; else messages do.  All members make the same
  * choice, since it depends only on data that all of them have.
  *
- * All under the domain's lock.  Data from a peer is not trusted: it is accepted
- * only from a member, as identified by the fabric, and the memory that a member
- * can make this process use is limited.
+ * The domain's lock protects all of this.  Data from a peer is not trusted: it
+ * is accepted only from a member, as identified by the fabric, and the memory
+ * that a member can make this process use is limited.
  */
 #ifndef AFI_COLL_H
 #define AFI_COLL_H
@@ -34,7 +36,7 @@ struct afi_group;
  * @fid: the program's handle
  * @av: vector of the addresses
  * @link: link in the list of the domain
- * @addr: address by which joins name it
+ * @addr: address of the set in calls that join
  * @list: addresses
  * @n: number of addresses
  * @room: capacity of @list
@@ -49,7 +51,7 @@ struct afi_set {
 	u32 room;
 };
 
-/* How operations are executed; FI_ANGARA_COLL. */
+/* Method of executing operations, set by FI_ANGARA_COLL. */
 enum afi_coll_way {
 	AFI_COLL_AUTO,		/* by the adapters if possible */
 	AFI_COLL_OFFLOAD,	/* by the adapters, else an error */
@@ -64,7 +66,7 @@ enum afi_coll_way {
  * @type: type of elements
  * @op: reduction operation
  * @size: bytes of an element
- * @count: elements; of one part, where each member has a part
+ * @count: elements; elements of a part if each member has a part
  * @len: bytes of @count elements
  * @root: rank
  * @in: contribution of this member, or NULL; equals @out in a broadcast
@@ -72,12 +74,11 @@ enum afi_coll_way {
  * @seq: number of the operation, the same at all members
  * @offloaded: the adapters execute the operation
  * @parent: operation of which this is a part, or NULL
- * @parts: parts of it in progress
+ * @parts: number of its parts in progress
  * @begun: the operation was passed to the adapters
  * @run: steps of this member, if not @offloaded
  * @flying: messages of the operation in flight
- * @internal: the operation is not the program's: afi_group_exchange() waits for
- *	it
+ * @internal: the operation belongs to afi_group_exchange(), not to the program
  * @ended: an internal operation has ended
  * @cq: completion queue in which an entry is reserved, or NULL
  * @report: write a completion on success, too
@@ -116,14 +117,15 @@ struct afi_call {
  * @name: its endpoint
  * @kept: data that arrived before this member was ready for it
  * @nkept: number of messages in @kept
- * @credit: messages that may be sent to it without a new credit
- * @used: its messages that were consumed and not credited yet
+ * @credit: number of messages that may be sent to it
+ * @used: number of its messages that were consumed and not credited yet
  * @flying: messages to it in flight
- * @next: number of its next operation, as last reported
- * @wants: at its parent: it has asked to join
- * @ready: at its parent: all members below it in the tree know the number of
- *	the group
- * @ticket: at its parent: number of its join
+ * @next: number of the next operation that this member will start, as it last
+ *	reported
+ * @wants: known to its parent: it has requested to join
+ * @ready: known to its parent: all members below it in the tree know the number
+ *	of the group
+ * @ticket: known to its parent: number of its join
  */
 struct afi_member {
 	struct afi_name name;
@@ -141,7 +143,7 @@ struct afi_member {
 /* State of a group. */
 enum afi_group_state {
 	AFI_GROUP_WANT,		/* waits for other members to join */
-	AFI_GROUP_WELCOME,	/* has a number */
+	AFI_GROUP_WELCOME,	/* the group has a number */
 	AFI_GROUP_AGREED,	/* all members know the number and may send data */
 	AFI_GROUP_JOINED,	/* the program has been notified */
 	AFI_GROUP_FAILED,
@@ -150,7 +152,7 @@ enum afi_group_state {
 struct afi_offload_ops;
 
 /**
- * struct afi_group - a group, as one endpoint sees it
+ * struct afi_group - a group: data at one member
  * @fid: the program's handle
  * @domain: its domain
  * @ep: endpoint that is the member
@@ -165,18 +167,19 @@ struct afi_offload_ops;
  * @members: array of members, by rank
  * @state: AFI_GROUP_*
  * @asked: this member has sent its request to its parent, or its reply
- * @count: children that have asked to join, or are ready
- * @tell: AFI_TALK_*, message about the last change, to be sent to other members
- * @told: members below this rank have been notified
- * @near: it failed before all members knew its number, so only neighbours in
- *	the tree are notified
+ * @count: number of children that have requested to join, or are ready
+ * @tell: AFI_TALK_*, message about the last change of @state, to be sent to
+ *	other members
+ * @told: members with lower ranks have been notified
+ * @near: the group failed before all members knew its number, so only
+ *	neighbours in the tree are notified
  * @err: FI_E* if it failed
  * @culprit: rank of the member that did not join or was lost
- * @end: deadline of the join, for members next to the tree's leaves; see
+ * @end: deadline of the join at parents of leaves in the tree; see
  *	afi_group_end()
  * @event: event of the join, NULL once it is reported
  * @context: the program's context
- * @tree: all members want operations offloaded if possible
+ * @tree: all members request offloading if possible
  * @calls: operations in progress
  * @seq: number of the next operation
  * @inner_seq: number of the next exchange
@@ -244,11 +247,14 @@ struct afi_group {
  *	operations in the same order.  Return: 0; -FI_EAGAIN call again later;
  *	-FI_E*
  * @progress: handle events.
- * Return: whether there were any
+ *	Return: true if there were any
  * @stop: abandon all operations without afi_call_end(), since the caller ends
- *	them; do not touch the program's memory from now on
+ *	them; do not access the program's memory from now on
  * @close: undo @form, after its call of afi_group_formed(); the domain is not
  *	locked
+ * @linger: advance the end of groups that have been closed.
+ * Return: whether there was any progress
+ * @drop: the domain is being closed: forget its groups
  * @query: is the operation supported in groups that have a tree?
  *
  * The domain is locked, except in @close.
@@ -261,11 +267,13 @@ struct afi_offload_ops {
 	bool (*progress)(struct afi_group *g);
 	void (*stop)(struct afi_group *g);
 	void (*close)(struct afi_group *g);
+	bool (*linger)(struct afi_domain *d);
+	void (*drop)(struct afi_domain *d);
 	bool (*query)(const struct afi_domain *d, enum fi_collective_op coll,
 		      enum fi_datatype type, enum fi_op op);
 };
 
-/* offload.c */
+/* tree.c */
 extern const struct afi_offload_ops afi_offload_ops;
 
 /* Interface for implementations of offloading. */
@@ -276,7 +284,7 @@ extern const struct afi_offload_ops afi_offload_ops;
  * @mine: block
  * @len: bytes, the same at all members, at most AFI_BLOCK_MAX
  * @all: out: blocks in the order of ranks
- * @end: deadline, as afi_deadline() gives it
+ * @end: deadline from afi_deadline()
  *
  * Called from the thread of afi_offload_ops.form, before its call of
  * afi_group_formed().  All members make the same number of calls.
@@ -324,11 +332,11 @@ enum afi_talk_kind {
 /**
  * struct afi_talk - header of a message between members
  * @group: number of the group, 0 if it has none yet; JOIN: hash of its members
- * @ticket: number of the join at the addressee; JOIN, READY, CANCEL, PROBE: at
+ * @ticket: number of the join at the receiver; JOIN, READY, CANCEL, PROBE: at
  *	the sender
  * @kind: AFI_TALK_*
  * @from: rank of the sender
- * @to: rank of the addressee
+ * @to: rank of the receiver
  * @seq: DATA: operation; JOIN: number of members; FAIL, CANCEL: rank of the
  *	culprit;
  *	CREDIT: messages consumed; HERE: number of the next operation
@@ -351,9 +359,9 @@ struct afi_talk {
 	u64 len;
 };
 
-static_assert(sizeof(struct afi_talk) == 56, "the same for all processes");
+static_assert(sizeof(struct afi_talk) == 56, "all processes must have the same layout");
 static_assert(sizeof(struct afi_wire) + sizeof(struct afi_talk) +
-	      AFI_BLOCK_MAX <= ANGARA_MAX_MSG, "a block is one message");
+	      AFI_BLOCK_MAX <= ANGARA_MAX_MSG, "a block must fit into one message");
 
 /**
  * struct afi_heard - data that arrived before this member was ready for it
@@ -370,11 +378,12 @@ struct afi_heard {
 };
 
 /**
- * struct afi_want - a request to join a group that this process has yet to join
+ * struct afi_want - a request to join a group that this process has not joined
+ * yet
  * @link: link in the list of the domain
  * @same: link among the requests of @flow
  * @flow: messages to the context of @src
- * @src: member that asks
+ * @src: member that sent the request
  * @to: serial of the endpoint here
  * @talk: header
  */
@@ -390,6 +399,7 @@ struct afi_want {
 /**
  * struct afi_coll - collective operations of a domain
  * @way: FI_ANGARA_COLL
+ * @offload: how adapters execute operations
  * @join_ms: deadline of joins; < 0: none
  * @call_ms: deadline of operations
  * @sets: sets of addresses
@@ -401,20 +411,21 @@ struct afi_want {
  * @busy: groups with work, oldest first
  * @wants: requests to join groups that this process has not joined yet
  * @nwants: number of @wants
- * @ending: trees of closed groups that are not given back yet
- * @given_back: trees given back so far
+ * @ending: trees of closed groups that are not destroyed yet
+ * @given_back: number of trees destroyed so far
  * @ticket: number of the last join
  * @joining: groups that are being joined
- * @ended: signalled when an operation has ended that an internal thread waits
- *	for
+ * @ended: signalled when an operation for which an internal thread waits has
+ *	ended
  * @has_watchdog: @watchdog exists
- * @stop: asks @watchdog to end
+ * @stop: requests @watchdog to end
  * @watchdog: thread
- * @all: wakes @watchdog during joins, as the context does
- * @own: wakes @watchdog at other times
+ * @all: epoll that wakes @watchdog during joins, also for events of the context
+ * @own: eventfd that wakes @watchdog at other times
  */
 struct afi_coll {
 	enum afi_coll_way way;
+	const struct afi_offload_ops *offload;
 	int join_ms;
 	int call_ms;
 	struct afi_link sets;
@@ -438,11 +449,14 @@ struct afi_coll {
 	struct afi_wait own;
 };
 
-/* Time that the member that knows the culprit has to notify the other members. */
+/*
+ * Time within which a member that knows the culprit has to notify the next
+ * member.
+ */
 #define AFI_TELL_MS	5000
 
 /* watchdog.c */
-int afi_coll_init(struct afi_domain *d);
+int afi_coll_init(struct afi_domain *d, const struct afi_offload_ops *offload);
 void afi_coll_free(struct afi_domain *d);
 int afi_watchdog_start(struct afi_domain *d);
 void afi_watchdog_wake(struct afi_domain *d);
@@ -463,7 +477,6 @@ static inline int afi_culprit_of(const struct afi_group *g, u32 rank)
 }
 
 /* group.c */
-u64 afi_digest(u64 hash, const void *data, size_t len);
 void afi_group_take_wants(struct afi_group *g);
 void afi_group_fail(struct afi_group *g, int err, u32 culprit);
 bool afi_group_awaits(const struct afi_group *g, u32 rank);
@@ -473,6 +486,9 @@ bool afi_group_heard(struct afi_domain *d, struct afi_ep *ep,
 		     const struct afi_name *src, const struct afi_talk *t);
 bool afi_group_progress(struct afi_group *g);
 void afi_group_tell_rest(struct afi_group *g);
+
+/* groups.c */
+u64 afi_digest(u64 hash, const void *data, size_t len);
 void afi_group_set_busy(struct afi_group *g);
 struct afi_group *afi_group_at(const struct afi_domain *d, fi_addr_t addr);
 struct afi_group *afi_group_by_id(const struct afi_domain *d,

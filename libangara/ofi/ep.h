@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Endpoints, and the similar contexts of scalable endpoints: a part of afi.h.
+ * Endpoints, and contexts of scalable endpoints, which have the same structure:
+ * a continuation of afi.h.
  *
  * A scalable endpoint takes as many consecutive numbers as it has contexts.
- * Those of receive contexts come first; peers use them as addresses, and the
- * first is the endpoint's own address.  Those of transmit contexts follow and
- * are not addresses: their messages come from the endpoint, and replies name
- * the operation.  All have the endpoint's serial.
+ * Numbers of receive contexts come first; peers use them as addresses, and the
+ * first is the endpoint's own address.  Numbers of transmit contexts follow and
+ * are not addresses: their messages contain the endpoint's address, and replies
+ * contain the number of the operation.  All have the endpoint's serial.
  */
 #ifndef AFI_EP_H
 #define AFI_EP_H
@@ -52,24 +53,25 @@ struct afi_budget {
  * @own: the endpoint's own handle
  * @aliases: number of aliases
  * @domain: its domain
- * @name: address; of a context: the address in messages from and to it
+ * @name: address; for a context, the address in messages from and to it
  * @source: source address with which the endpoint was created
  * @service: sends @name to clients, or NULL
  * @num: index in the domain's table
  * @sep: scalable endpoint to which this context belongs, or NULL
  * @nrx: receive contexts of a scalable endpoint: this many numbers from @num on
- * @ntx: transmit contexts of it: the numbers after those
- * @ctxs: contexts of it that are open
+ * @ntx: transmit contexts of a scalable endpoint: they have the numbers after
+ *	those
+ * @ctxs: number of open contexts of a scalable endpoint
  * @ways: directions: FI_TRANSMIT, FI_RECV
- * @caps: FI_* that the program has asked for
- * @order: FI_ORDER_* that the program has asked for
+ * @caps: FI_* that the program has requested
+ * @order: FI_ORDER_* that the program has requested
  * @enabled: fi_enable() was called
  * @av: addresses
  * @eq: events, or NULL
  * @tx: completion queue of sends, reads and writes
  * @rx: completion queue of receives
- * @tx_selective: @tx reports only operations that ask for a completion
- * @rx_selective: likewise for @rx
+ * @tx_selective: @tx reports only operations that request a completion
+ * @rx_selective: @rx reports only operations that request a completion
  * @cntrs: counters, or NULL
  * @pending: operations in progress, except receives
  * @rma: reads and writes in progress
@@ -81,11 +83,11 @@ struct afi_budget {
  * @wants_srx: it must be bound to a shared receive context before it is enabled
  * @box: holder of receives and unexpected messages: the endpoint itself, or its
  *	shared receive context
- * @srx_refs: of a shared receive context: endpoints bound to it
- * @posted: posted receives; [1]: of tagged messages
- * @posts: receives that were posted so far
- * @kept: unexpected messages; [1]: tagged messages
- * @parked: messages that are matched and wait for room to be fetched
+ * @srx_refs: shared receive context: number of endpoints bound to it
+ * @posted: posted receives: [0] untagged, [1] tagged
+ * @posts: number of receives posted so far
+ * @kept: unexpected messages: [0] untagged, [1] tagged
+ * @parked: matched messages that wait for room to be fetched
  * @min_multi: free bytes that a multi-receive buffer needs
  * @groups: groups of which it is a member
  */
@@ -129,6 +131,20 @@ struct afi_ep {
 	u32 groups;
 };
 
+/**
+ * struct afi_stx - a shared transmit context; under the domain's lock
+ * @fid: the program's handle
+ * @domain: its domain
+ * @refs: endpoints bound to it
+ * @budget: reads and writes of these endpoints
+ */
+struct afi_stx {
+	struct fid_stx fid;
+	struct afi_domain *domain;
+	u32 refs;
+	struct afi_budget budget;
+};
+
 static inline struct afi_handle *afi_handle_of(struct fid_ep *fid)
 {
 	return afi_of(fid, struct afi_handle, fid);
@@ -159,14 +175,15 @@ int afi_ep_make(struct fid_domain *domain, const struct fi_info *info, u32 n,
 void afi_ep_fill(struct afi_ep *ep, size_t fclass, void *context);
 ssize_t afi_ep_no_size_left(struct fid_ep *ep);
 
+/* bind.c */
+int afi_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
+void afi_ep_unbind(struct afi_ep *ep);
+
 /* shared.c */
 int afi_stx_open(struct fid_domain *domain, struct fi_tx_attr *attr,
 		 struct fid_stx **stx, void *context);
 int afi_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr,
 		 struct fid_ep **srx, void *context);
-int afi_stx_bind(struct afi_ep *ep, struct fid *fid);
-int afi_srx_bind(struct afi_ep *ep, struct fid *fid);
-void afi_shared_unbind(struct afi_ep *ep);
 
 /* sep.c */
 int afi_sep_open(struct fid_domain *domain, struct fi_info *info,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Hash tables that grow with their contents.  A table of zeroes is empty.  A
- * node is part of the object that it leads to, which must not move while it is
- * in the table.
+ * node is embedded in its object, which must not move while it is in the table.
  */
 #ifndef AFI_HASH_H
 #define AFI_HASH_H
@@ -31,7 +30,7 @@ struct afi_hash {
 	u32 count;
 };
 
-/* Hash of two numbers; neighbours are far apart. */
+/* Hash of two numbers; similar numbers have very different hashes. */
 static inline u32 afi_mix(u64 a, u64 b)
 {
 	u64 x = (a + b * 0xC2B2AE3D27D4EB4FULL) * 0x9E3779B97F4A7C15ULL;

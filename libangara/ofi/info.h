@@ -10,7 +10,7 @@
 #define AFI_PROTO_VERSION	2
 #define AFI_ADDR_FORMAT		(AFI_PROV_SPECIFIC | 0x616e67)
 #define AFI_CQ_DATA_SIZE	8
-#define AFI_TAG_FORMAT		0xAAAAAAAAAAAAAAAAULL /* any bits */
+#define AFI_TAG_FORMAT		0xAAAAAAAAAAAAAAAAULL /* any bits can be used */
 
 #define AFI_TX_CAPS	(FI_MSG | FI_TAGGED | FI_SEND | \
 			 FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_FENCE | \
@@ -29,10 +29,15 @@
 #define AFI_RX_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
 #define AFI_ORDER	FI_ORDER_SAS	/* always granted, others on request */
 
-bool afi_domain_device(const char *name, const char **device);
-void afi_freeinfo(struct fi_info *info);
+/* info.c */
 bool afi_tx_ok(const struct fi_tx_attr *tx);
 u64 afi_caps_of(u64 may, u64 wanted);
 int afi_rx_take(struct afi_ep *ep, u64 may, struct fi_rx_attr *attr);
+
+/* entries.c */
+bool afi_domain_device(const char *name, const char **device);
+struct fi_info *afi_info_copy(const struct fi_info *info);
+void afi_info_free(struct fi_info *info);
+int afi_info_adapters(struct fi_info *info, const struct fi_info *hints);
 
 #endif /* AFI_INFO_H */

@@ -8,20 +8,20 @@
 
 #define AFI_EPS			1024	/* endpoints and contexts of a domain */
 #define AFI_EP_CTXS		16	/* contexts of a scalable endpoint, per direction */
-#define AFI_RX_CTX_BITS		44	/* bits of an address beside the index */
+#define AFI_RX_CTX_BITS		44	/* bits of the index in an address */
 #define AFI_TX_SIZE		256	/* reads and writes in progress, per endpoint */
 #define AFI_OPS			2048	/* operations in progress, per domain */
-#define AFI_PULL_OPS		512	/* operations that sends leave free */
-#define AFI_ASK_OPS		256	/* of AFI_PULL_OPS, requests for data */
+#define AFI_PULL_OPS		512	/* operations not used by sends */
+#define AFI_ASK_OPS		256	/* AFI_PULL_OPS that ask for data */
 #define AFI_IOV_LIMIT		4	/* pieces of local memory */
 #define AFI_RMA_IOV_LIMIT	4	/* pieces of remote memory */
 #define AFI_PIECES		(AFI_IOV_LIMIT + AFI_RMA_IOV_LIMIT - 1)
 #define AFI_AWAITS		512	/* adapter operations in progress */
-#define AFI_AWAITS_SPARE	16	/* adapter operations to close groups */
+#define AFI_AWAITS_SPARE	16	/* additional ones for closing groups */
 #define AFI_INJECT_SIZE		256	/* bytes copied at once */
 #define AFI_CQ_SIZE		1024	/* default number of entries */
 #define AFI_CQ_MAX		(1U << 20)
-#define AFI_CQ_TOLD		65536	/* limit of growth for peers' events */
+#define AFI_CQ_TOLD		65536	/* limit for peers' events */
 #define AFI_AV_MAX		(1U << 20)
 #define AFI_SHARE_NAME		64	/* bytes of a shared vector's name */
 #define AFI_SHARE_SIZE		4096	/* default number of entries */
@@ -30,8 +30,8 @@
 #define AFI_MSG_AREA		(1U << 20)	/* receive buffer, bytes */
 #define AFI_SMALL_NODES		64	/* nodes up to which adapters have 64 places */
 #define AFI_SENDS		256	/* messages in flight or waiting */
-#define AFI_OWED		(1U << 20)	/* answers that wait */
-#define AFI_OWED_EACH		(2 * AFI_OPS)	/* answers that wait for one context */
+#define AFI_OWED		(1U << 20)	/* waiting answers */
+#define AFI_OWED_EACH		(2 * AFI_OPS)	/* waiting answers to one context */
 #define AFI_MIN_MULTI		64	/* bytes left in a multi-receive buffer */
 #define AFI_LINGER_MS		5000	/* ms to deliver before close */
 #define AFI_LINGER_SPINS	100	/* checks before the caller sleeps */
@@ -51,18 +51,19 @@
 #define AFI_DIRECT_KEYS		512
 #define AFI_DIR_ENTRIES		16384
 #define AFI_DIR_WINDOW		16
-#define AFI_DIR_LATE_OPS	64	/* operations that need entries */
+#define AFI_DIR_LATE_OPS	64	/* operations that wait for entries */
 #define AFI_LISTED		1024	/* cached entries of peers' directories */
 
-/* Regions of a domain, whatever else it does. */
+/* Limits of regions of a domain. */
 #define AFI_CHOSEN_REGIONS	2048	/* with keys that the program chooses */
 #define AFI_REGIONS		32768	/* with keys of the provider */
-#define AFI_VIRT_REGIONS	8192	/* the same, addressed by virtual address */
+#define AFI_VIRT_REGIONS	8192	/* addressed by virtual address */
 
 /*
  * Regions that the provider registers for single operations, which pins their
- * memory.  Data of messages, and data that a receiver has requested, leave the
- * fraction 1/AFI_TEMPS_* free.
+ * memory.  After a region is taken for data of a message, 1/AFI_TEMPS_SHOWN of
+ * them must still be free; for data that a receiver has requested,
+ * 1/AFI_TEMPS_ASKED.
  */
 #define AFI_TEMP_REGIONS	512
 #define AFI_TEMPS_SHOWN		2

@@ -3,11 +3,11 @@
  * Messages between endpoints, and their state.
  *
  * The adapter's header of a message contains: in its code the kind of message
- * and the receiving endpoint; in its tag and word the tag and data of the
- * program.  The payload begins with a struct afi_wire.  Short data follows
- * directly.  Longer data stays in the sender's memory: the message names its
- * regions, and the receiver reads them once it has a buffer, then reports the
- * end.
+ * and the receiving endpoint; in its fields tag and imm, the tag and data of
+ * the program.  The payload begins with a struct afi_wire.  Short data follows
+ * directly.  Longer data stays in the sender's memory: the message contains the
+ * keys of its regions, the receiver reads the data when it has a buffer, then
+ * notifies the sender.
  *
  * Data from a peer is not trusted.
  */
@@ -22,16 +22,16 @@
 #define AFI_MSG_TOUCHED	4	/* memory was written or read; slots follow */
 #define AFI_MSG_TALK	15	/* between members of a group, see coll.h */
 
-#define AFI_MSG_ASK	5	/* request for data; tag: operation that asks */
+#define AFI_MSG_ASK	5	/* request for data; tag: its operation */
 #define AFI_MSG_PARTS	6	/* regions of a LONG, sent on request */
 
-#define AFI_ERRNO_MAX	4096	/* error numbers from peers are below this */
+#define AFI_ERRNO_MAX	4096	/* peers' error numbers are below */
 
 #define AFI_WIRE_TAGGED	1U	/* flag: the message has a tag */
 #define AFI_WIRE_DATA	2U	/* flag: it has data for the completion queue */
 #define AFI_WIRE_READ	4U	/* flag of TOUCHED: memory was read */
-#define AFI_WIRE_BOTH	8U	/* flag of TOUCHED, with READ: and changed */
-#define AFI_WIRE_ACK	16U	/* flag of SHORT: answer when the endpoint has it */
+#define AFI_WIRE_BOTH	8U	/* flag of TOUCHED: read and changed */
+#define AFI_WIRE_ACK	16U	/* flag of SHORT: answer is requested */
 
 /**
  * struct afi_part - a region that contains a part of long data
@@ -53,7 +53,7 @@ static inline int afi_peer_error(u32 err)
 	return err < AFI_ERRNO_MAX ? (int)err : FI_EIO;
 }
 
-/* Kind of a message, and number of the endpoint that it is for. */
+/* Code of a message: its kind, and number of the receiving endpoint. */
 static inline u16 afi_code(u32 type, u32 to)
 {
 	return (u16)(type | to << 4);
@@ -69,8 +69,8 @@ static inline u32 afi_code_to(u16 code)
 	return code >> 4;
 }
 
-static_assert(AFI_EPS <= 1 << 12, "numbers of endpoints have 12 bits in a code");
-static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
+static_assert(AFI_EPS <= 1 << 12, "a code has 12 bits for the endpoint");
+static_assert(sizeof(struct afi_wire) == 32, "all processes must have the same layout");
 
 /**
  * struct afi_flow - messages to one context
@@ -81,7 +81,7 @@ static_assert(sizeof(struct afi_wire) == 32, "the same for all processes");
  * @flying: messages in flight
  * @own: messages of the provider, waiting or in flight
  * @sends: messages of the program, waiting or in flight
- * @asked: operations that have asked the peer for data
+ * @asked: operations that have requested data from the peer
  * @owing: link among flows with @owed
  * @owed: messages that wait for one of AFI_SENDS
  * @nowed: number of @owed
@@ -119,10 +119,10 @@ struct afi_owed {
 };
 
 /**
- * struct afi_send - a message to send, with a buffer of its own
- * @link: free, waiting, or in flight
+ * struct afi_send - a message to send, with its buffer
+ * @link: link in the list of free, waiting, or in-flight messages
  * @flow: receiver
- * @ours: of the provider, not of the program
+ * @ours: the message belongs to the provider, not to the program
  * @inlined: payload is inline in the descriptor
  * @op: operation that waits for it, or NULL
  * @group: address of a group that waits for it, or 0
@@ -160,17 +160,17 @@ struct afi_send {
  * @len: bytes of all buffers
  * @tag: tag to match
  * @ignore: bits of the tag to ignore
- * @any: from any sender; else
- * @src: from this one
+ * @any: it matches any sender
+ * @src: sender to match, without @any
  * @also: counter of its completion, if it was deferred work
- * @tagged: of tagged messages
+ * @tagged: it receives tagged messages
  * @seq: number among those of the endpoint, in the order of posting
  * @report: write a completion on success; of a shared receive context: also if
- *	the endpoint reports only operations that ask for it
+ *	the endpoint reports only operations that request it
  * @multi: multi-receive: takes several messages
- * @ended: it takes no more
+ * @ended: it takes no more messages
  * @held: a caller on the stack uses it
- * @users: messages of it that are being fetched
+ * @users: number of its messages that are being fetched
  */
 struct afi_recv {
 	struct afi_link link;
@@ -205,7 +205,7 @@ struct afi_recv {
  * @tag: tag
  * @data: for the completion queue
  * @claim: context of the receive that has claimed it, or NULL
- * @nparts: number of @parts; 0: the sender must be asked for them
+ * @nparts: number of @parts; 0: they must be requested from the sender
  * @parts: regions of the data
  * @body: short data; after the structure, if the message is kept
  */
@@ -246,19 +246,21 @@ bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	     const void *data, size_t len);
 bool afi_reply(struct afi_domain *d, struct angara_peer peer, u16 code,
 	       const struct afi_wire *wire);
-
-/* arrive.c */
-int afi_arrive_progress(struct afi_domain *d);
 bool afi_answer(struct afi_domain *d, const struct afi_name *to, u32 from_ep,
 		const struct afi_wire *about, int err);
 
-/* match.c */
+/* arrive.c */
+int afi_arrive_progress(struct afi_domain *d);
+
+/* recv.c */
 void afi_recv_init(struct afi_ep *ep);
-void afi_recv_close(struct afi_ep *ep);
 struct afi_recv *afi_recv_new(struct afi_ep *ep);
 void afi_recv_free(struct afi_recv *r);
 void afi_recv_unuse(struct afi_recv *r);
 void afi_recv_return(struct afi_recv *r, void *buf, size_t len);
+
+/* match.c */
+void afi_recv_close(struct afi_ep *ep);
 bool afi_recv_again(struct afi_domain *d);
 int afi_recv_post(struct afi_recv *r);
 bool afi_msg_deliver(struct afi_ep *ep, const struct afi_msg *msg);
@@ -279,7 +281,7 @@ bool afi_tell(struct afi_op *op);
 void afi_touched(struct afi_domain *d, const struct afi_msg *msg);
 bool afi_told(struct afi_ep *ep, const struct afi_msg *msg);
 
-/* Does the target want to be notified of operations on its memory? */
+/* Does the target request notification of operations on its memory? */
 static inline bool afi_wants_events(const struct afi_name *name)
 {
 	return name->serial & AFI_SERIAL_EVENTS;
@@ -287,6 +289,7 @@ static inline bool afi_wants_events(const struct afi_name *name)
 
 /* show.c */
 struct afi_out;
+void afi_gather(char *to, const struct afi_out *out);
 int afi_show(struct afi_op *op, struct afi_part *parts,
 	     const struct afi_out *out, size_t len);
 bool afi_show_asked(struct afi_op *op);
@@ -321,7 +324,6 @@ struct afi_out {
 	bool quiet;
 };
 
-void afi_gather(char *to, const struct afi_out *out);
 int afi_push_now(struct afi_ep *ep, const struct afi_out *out);
 ssize_t afi_push(struct afi_ep *ep, const struct afi_out *out);
 
@@ -358,6 +360,8 @@ int afi_domain_control(struct fid *fid, int command, void *arg);
 /* msg.c, tagged.c */
 extern struct fi_ops_msg afi_msg_ops;
 extern struct fi_ops_tagged afi_tagged_ops;
+
+/* receive.c */
 int afi_receive_now(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 		    u64 flags, bool tagged);
 ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory for objects of one size that come and go with operations.  It grows to
- * the largest number in use, and is freed as a whole.
+ * Memory for objects of one size that are allocated and freed with operations.
+ * It grows to the largest number in use, and is freed as a whole.
  */
 #ifndef AFI_OBJECTS_H
 #define AFI_OBJECTS_H
@@ -10,7 +10,7 @@
 
 /**
  * struct afi_objects - objects of one size
- * @idle: free objects, by links at their starts
+ * @idle: free objects, linked through their first bytes
  * @chunks: allocated memory
  * @size: bytes of an object, at least a link
  */

@@ -6,7 +6,7 @@
  * A group with a tree has a team of libangara and a buffer for the adapter, the
  * stage; data is copied between the stage and the program's memory.  So an
  * operation registers nothing and cannot fail at one member alone, and
- * abandoned operations do not touch the program's memory.  The stage has the
+ * abandoned operations do not access the program's memory.  The stage has the
  * same key at all members, as broadcasts need:
  *
  *   0, 1   filled by broadcasts in turn
@@ -34,8 +34,8 @@ enum afi_offload_which {
 	AFI_REQ_EVEN,		/* barriers and parts of reductions */
 	AFI_REQ_ODD,
 	AFI_REQ_BCAST,
-	AFI_REQ_FREED,		/* barrier: part 0 is copied everywhere */
-	AFI_REQ_FREED_1,	/* barrier: part 1 is copied everywhere */
+	AFI_REQ_FREED,		/* barrier: all members have copied part 0 */
+	AFI_REQ_FREED_1,	/* barrier: all members have copied part 1 */
 	AFI_REQ_LAST,		/* barrier: all members have closed the group */
 	AFI_REQS
 };
@@ -53,8 +53,8 @@ struct afi_offload_req {
 };
 
 /**
- * struct afi_offload - tree of a group, which outlives the group until it is
- * given back
+ * struct afi_offload - tree of a group; it is destroyed some time after the
+ * group is closed
  * @link: once the group is closed: link among the ending groups of the domain
  * @domain: its domain
  * @group: group, NULL once it is closed
@@ -62,8 +62,8 @@ struct afi_offload_req {
  * @votes: room for a vote of each member
  * @team: team; NULL: none, or this member has left it
  * @stage: memory
- * @mine: its region from angara_malloc()
- * @common: its region with the key that is equal at all members
+ * @mine: region of @stage from angara_malloc()
+ * @common: region of @stage with the key that is equal at all members
  * @reqs: requests
  * @live: a bit for each posted request whose end was not handled yet
  * @call: operation in progress, or NULL
@@ -71,7 +71,8 @@ struct afi_offload_req {
  * @done: bytes of @call that are complete
  * @part: part of the stage that broadcasts use now
  * @used: bytes used in @part
- * @arrived: broadcasts of the group so far, the member's own included
+ * @arrived: number of broadcasts of the group so far, including the member's
+ *	own
  * @look: time of the next check of the tree
  */
 struct afi_offload {
@@ -95,13 +96,14 @@ struct afi_offload {
 	u64 look;
 };
 
-/* tree.c */
-int afi_offload_form(struct afi_group *g);
-void afi_offload_close(struct afi_group *g);
-bool afi_offload_linger(struct afi_domain *d);
-void afi_offload_drop(struct afi_domain *d);
-
-/* offload.c */
+/* offload.c; see struct afi_offload_ops */
+bool afi_offload_supports(const struct afi_group *g, enum fi_collective_op coll,
+			  enum fi_datatype type, enum fi_op op, size_t count);
+int afi_offload_start(struct afi_group *g, struct afi_call *call);
+bool afi_offload_progress(struct afi_group *g);
+void afi_offload_stop(struct afi_group *g);
+bool afi_offload_query(const struct afi_domain *d, enum fi_collective_op coll,
+		       enum fi_datatype type, enum fi_op op);
 const struct angara_op *afi_offload_how(struct afi_offload *o,
 					enum afi_offload_which which);
 int afi_offload_posted(struct afi_offload *o, enum afi_offload_which which,

@@ -15,7 +15,7 @@ struct afi_recv;
  * @err: FETCHED: 0 or an error number
  * @ep: number of the sender
  * @op: SHORT, LONG, FETCHED: operation of the sender of the data
- * @gen: SHORT, LONG, FETCHED: incarnation of @op
+ * @gen: SHORT, LONG, FETCHED: generation of @op
  * @len: SHORT, LONG: bytes
  */
 struct afi_wire {
@@ -30,7 +30,7 @@ struct afi_wire {
 };
 
 /**
- * struct afi_local - local memory as the adapter addresses it
+ * struct afi_local - local memory, in the adapter's terms
  * @mr: region of it; NULL: none, the bytes are inline in the descriptor
  * @off: offset in @mr
  * @addr: the program's memory
@@ -48,7 +48,7 @@ struct afi_local {
 };
 
 /**
- * struct afi_piece - a part of an operation, one operation of the adapter
+ * struct afi_piece - a part of an operation: one operation of the adapter
  * @await: continuation
  * @op: operation
  * @back: copy data from the pool's buffer to the program's memory at the end
@@ -63,8 +63,9 @@ struct afi_piece {
 
 /**
  * struct afi_there - memory of a peer
- * @key: key that the program uses, or the adapter's key of the region
- * @off: address that the program uses, or offset in the region
+ * @key: key that the program uses, or after translation the adapter's key
+ * @off: address that the program uses, or after translation the offset in the
+ *	region
  */
 struct afi_there {
 	u64 key;
@@ -74,8 +75,8 @@ struct afi_there {
 /**
  * struct afi_plan_part - a piece of a read, write or atomic operation
  * @there: index of its remote memory
- * @ahead: bytes between the beginning of that and the piece
- * @addr: local memory of a read or write; until the piece is started
+ * @ahead: bytes between the beginning of @there and the piece
+ * @addr: local memory of a read or write; valid until the piece is started
  * @at: index of the first element of an atomic operation
  * @len: bytes; elements of an atomic operation
  * @desc: descriptor of the region of @addr, or NULL
@@ -91,12 +92,12 @@ struct afi_plan_part {
 
 /**
  * struct afi_plan - all pieces of a read, write or atomic operation
- * @post: starts a piece; the keys are those of the adapter then
+ * @post: starts a piece, after keys are translated to the adapter's
  * @does: for @post: a write; or the form of an atomic operation
  * @type: ANGARA_TYPE_*
  * @op: ANGARA_ATOMIC_*
  * @size: bytes of an element of an atomic operation
- * @inject: the program may use the memory of @parts again after the call
+ * @inject: the program may change the memory of @parts after the call
  * @keys: number of @there
  * @n: number of @parts
  * @there: remote memory
@@ -123,7 +124,7 @@ struct afi_plan {
 
 static_assert(AFI_INJECT_SIZE <= ANGARA_MAX_ATOMIC &&
 	      AFI_INJECT_SIZE <= ANGARA_MAX_INLINE,
-	      "afi_plan.x takes the data, and a descriptor does");
+	      "afi_plan.x and a descriptor must hold inline data");
 
 /**
  * struct afi_done - contents of a completion
@@ -152,14 +153,14 @@ struct afi_done {
 };
 
 #define AFI_OP_RMA	0	/* read, write or atomic operation */
-#define AFI_OP_TELL	1	/* the same, while it notifies the target */
+#define AFI_OP_TELL	1	/* RMA that notifies the target */
 #define AFI_OP_SEND	2	/* send of a message */
 #define AFI_OP_PULL	3	/* fetch of the data of a message */
 
 /* Accesses of an operation to the peer's memory. */
 #define AFI_READS	1U
 #define AFI_WRITES	2U
-#define AFI_ATOMICS	4U	/* atomic, beside READS or WRITES */
+#define AFI_ATOMICS	4U	/* atomic, in addition to the above */
 
 /* Ordering of operations that access the peer's memory. */
 #define AFI_ORDER_MEM	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | \
@@ -171,9 +172,9 @@ struct afi_done {
 /**
  * struct afi_rest - parts of an operation that only some kinds use; not cleared
  * for a new operation
- * @wire: PULL: header of the sender; SEND: @from and @len if the receiver
- *	answers, and the receiver's operation that asks for the data; TELL:
- *	notification of the target
+ * @wire: PULL: header of the sender's message; SEND: its @from and @len are set
+ *	if the receiver answers, its @op is the receiver's operation that
+ *	requests the data; TELL: notification of the target
  * @slots: TELL: slots of the target's regions
  * @pieces: parts of the operation, see afi_piece_add(); PULL: memory of the
  *	receive until the sender has answered a request for its data
@@ -197,19 +198,19 @@ struct afi_rest {
  * @done: result
  * @kind: AFI_OP_*
  * @does: RMA, TELL: AFI_READS, AFI_WRITES, AFI_ATOMICS
- * @gen: incarnation
+ * @gen: generation
  * @live: number of pieces and messages that it waits for
  * @expects: it waits for an action of the peer, such as a fetch
  * @probed: round of the last probe, see probe.c
  * @later: SEND: the receiver has not received the regions yet, see show.c
- * @asked: the receiver has asked for the regions
+ * @asked: the receiver has requested the regions
  * @answered: the peer has been notified
  * @peer: the other endpoint, of a message
  * @own_ep: number of this endpoint
  * @recv: PULL: receive
  * @late: RMA, TELL: the operation needs entries of the peer's directory, see
  *	plan.c; or NULL
- * @asks: PULL: messages to the sender, if it was asked for its data; or NULL
+ * @asks: PULL: flow to the sender, if data was requested from it; or NULL
  * @nslots: TELL: number of the target's regions
  * @n: number of pieces
  * @rest: parts that only some kinds use
@@ -243,6 +244,9 @@ struct afi_op {
 	struct afi_rest *rest;
 };
 
+static_assert(sizeof(struct afi_op) <= 256,
+	      "cleared for each operation: four lines of the cache");
+
 /* Adds a piece to an operation. */
 static inline struct afi_piece *afi_piece_add(struct afi_op *op)
 {
@@ -253,6 +257,7 @@ static inline struct afi_piece *afi_piece_add(struct afi_op *op)
 }
 
 /* rma.c */
+size_t afi_iov_bytes(const struct iovec *iov, size_t count);
 int afi_rma_now(struct afi_ep *ep, const struct fi_msg_rma *msg, u64 flags,
 		bool quiet, bool write);
 
@@ -282,7 +287,6 @@ bool afi_must_wait(const struct afi_ep *ep, const struct afi_name *peer,
 /* probe.c */
 int afi_probe_init(struct afi_domain *d);
 void afi_probe_free(struct afi_domain *d);
-int afi_probe_fd(const struct afi_domain *d);
 bool afi_probe(struct afi_domain *d);
 void afi_op_expect(struct afi_op *op);
 bool afi_op_unexpect(struct afi_op *op);
@@ -317,6 +321,7 @@ bool afi_ops_busy(const struct afi_domain *d);
 void afi_ops_orphan(struct afi_ep *ep);
 
 /* atomic.c, atomic_ops.c */
+size_t afi_ioc_elements(const struct fi_ioc *ioc, size_t n);
 ssize_t afi_atomic(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 		   u64 flags, bool quiet);
 ssize_t afi_atomic_fetch(struct fid_ep *ep, const struct fi_msg_atomic *msg,

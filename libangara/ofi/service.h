@@ -10,7 +10,7 @@
 struct afi_service;
 
 /**
- * afi_service_source() - make the source address that asks for a service
+ * afi_service_source() - make a source address that requests a service
  * @node: name or IPv4 address of this host, or NULL for any of its addresses
  * @service: number or name of a TCP port, or NULL for none
  * @name: out; an endpoint that is created with it as src_addr listens at the
@@ -30,7 +30,7 @@ int afi_service_source(const char *node, const char *service,
 int afi_service_host(const char *node);
 
 /**
- * afi_service_ask() - ask a service for the address of its endpoint
+ * afi_service_ask() - query a service for the address of its endpoint
  * @node: name or IPv4 address of its host
  * @service: number or name of the TCP port
  * @name: out
@@ -46,8 +46,9 @@ int afi_service_ask(const char *node, const char *service,
  * afi_service_start() - start to send the address of an endpoint to clients
  * @source: result of afi_service_source()
  * @name: address of the endpoint
- * @service: out; NULL if @source asks for no service, or if another endpoint of
- *	the process listens there already: clients find that endpoint
+ * @service: out; NULL if @source requests no service, or if another endpoint of
+ *	the process already listens at this port: then clients get the address
+ *	of that endpoint
  *
  * Return: 0; -FI_EADDRINUSE and other negative errors of bind(2); -FI_ENOMEM.
  */

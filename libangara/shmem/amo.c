@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Atomic operations.  The adapter of the target executes them, also if the
+ * Atomic operations.  The adapter of the target executes them, even if the
  * target is the calling PE itself.
  */
 #include "shi.h"
@@ -13,7 +13,7 @@ static void amo_at(struct shmemi_ctx *c, struct shi_amo amo, int pe, struct shi_
 	shi_at_pe(c, amo.addr, amo.size, pe, "atomic operation", at);
 }
 
-/* An operation without a result is complete after a quiet. */
+/* Starts an operation without a result; a quiet completes it. */
 void shi_amo(shmem_ctx_t ctx, struct shi_amo amo, const void *x, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
@@ -28,7 +28,9 @@ void shi_amo(shmem_ctx_t ctx, struct shi_amo amo, const void *x, int pe)
 	shi_check_pe(c, ret, "atomic operation", pe);
 }
 
-/* @cond: the value to compare with; NULL: none */
+/*
+ * Executes an operation with a result. @cond: value to compare with; NULL: none
+ */
 void shi_amo_fetch(shmem_ctx_t ctx, struct shi_amo amo, const void *x, const void *cond,
 		   void *old, int pe)
 {
@@ -49,7 +51,10 @@ void shi_amo_fetch(shmem_ctx_t ctx, struct shi_amo amo, const void *x, const voi
 	shi_check_pe(c, ret, "atomic operation", pe);
 }
 
-/* @old is written before the next quiet returns. */
+/*
+ * Starts an operation with a result; @old is written before the next quiet
+ * returns.
+ */
 void shi_amo_fetch_nbi(shmem_ctx_t ctx, struct shi_amo amo, const void *x,
 		       const void *cond, void *old, int pe)
 {

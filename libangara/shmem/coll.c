@@ -3,13 +3,14 @@
  * Collectives that synchronize and copy.
  *
  * A collective is an operation of libangara on the context of all teams,
- * shi.coll, with a request as its cookie; whichever thread polls marks the
- * request.  So threads wait for collectives of different teams at once.
+ * shi.coll, with a request as its cookie; any thread that polls may mark the
+ * request as done.  So several threads can wait for collectives of different
+ * teams.
  *
  * The adapter executes broadcasts on a tree: it writes arriving packets to the
  * same offset of the same region at all members.  A member's memory must not
- * change before the member's call, so a barrier, also by the adapter, precedes
- * each broadcast.
+ * change before the member's call, so a barrier of the adapter precedes each
+ * broadcast.
  */
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +29,9 @@ struct angara_op shi_req_op(struct shi_req *r)
 	};
 }
 
-/* @timeout_ms: longest wait for a completion; the caller holds the context */
+/*
+ * Takes a completion.  The caller holds the context.  @timeout_ms: longest wait
+ */
 static int req_take(int timeout_ms)
 {
 	struct angara_completion done[REQ_BATCH];
@@ -79,7 +82,7 @@ void shi_req_nap(unsigned int *looks)
 		shi_ctx_sleep(&shi.coll);
 }
 
-/* Return: PE of the team that has ended; -1: not known. */
+/* Return: a PE of the team that has ended; -1: not known. */
 static int coll_ended(struct shmemi_team *t, uint32_t node)
 {
 	struct angara_team_info info = { .size = sizeof(info) };
@@ -93,7 +96,10 @@ static int coll_ended(struct shmemi_team *t, uint32_t node)
 	return pe;
 }
 
-/* @node: node at fault; UINT32_MAX: not known */
+/*
+ * Ends the program: a collective has failed. @node: node at fault; UINT32_MAX:
+ * not known
+ */
 void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node, const char *what)
 {
 	int pe;
@@ -135,8 +141,9 @@ void shi_sync(struct shmemi_team *t)
 }
 
 /*
- * With SHMEM_DEBUG: ends the program if a value differs among members.  v becomes
- * the minimum and the complement of the maximum, which agree if all are equal.
+ * With SHMEM_DEBUG: ends the program if a value differs among members.  The
+ * collective computes the minimum and the maximum of all values, the latter by
+ * the minimum of complements; if both are equal, all values are.
  */
 void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
 {
@@ -153,9 +160,9 @@ void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
 }
 
 /*
- * With SHMEM_DEBUG: ends the program if members name different symmetric
- * memory.  The adapter writes a broadcast on a tree to the memory that the root
- * names.
+ * With SHMEM_DEBUG: ends the program if members pass different symmetric
+ * memory.  They have to be equal, since the adapter writes a broadcast on a
+ * tree to the offset that the root has given.
  */
 void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
 {
@@ -168,7 +175,7 @@ void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
 	shi_same(t, (uint64_t)((const char *)addr - r->base), what);
 }
 
-/* Return: place of the symmetric memory that a collective uses. */
+/* Return: location of the symmetric memory that a collective uses. */
 static struct shi_local coll_local(const void *addr, size_t len, const char *what)
 {
 	struct shi_local l = shi_local_of(addr, len);
@@ -217,7 +224,8 @@ static void bcast_by_adapter(struct shmemi_team *t, struct shi_local to, uint64_
  * @source: symmetric, at the root
  * @len: bytes
  * @root: member
- * @to_root: copy to the root's @dest, too, as teams do and active sets do not
+ * @to_root: also copy to the root's @dest: true for teams, false for active
+ *	sets
  */
 void shi_broadcast(struct shmemi_team *t, void *dest, const void *source, size_t len,
 		   int root, bool to_root)
@@ -261,7 +269,7 @@ void shi_fcollect(struct shmemi_team *t, void *dest, const void *source, size_t 
 						    how));
 }
 
-/* The members exchange the sizes of their contributions. */
+/* Collects contributions of any size; the members first exchange the sizes. */
 void shi_collect(struct shmemi_team *t, void *dest, const void *source, size_t len)
 {
 	struct shi_local from = coll_local(source, len, "collect"), to;
@@ -293,7 +301,7 @@ void shi_alltoall(struct shmemi_team *t, void *dest, const void *source, size_t 
 						   how));
 }
 
-/* Copies @n elements; distances are in elements. */
+/* Copies @n elements; @dst and @src are distances in elements. */
 static void strided_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t sst,
 			 size_t size, size_t n)
 {
@@ -303,7 +311,10 @@ static void strided_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t ss
 		memcpy(to + i * (size_t)dst * size, from + i * (size_t)sst * size, size);
 }
 
-/* The elements are gathered before, and spread afterwards. */
+/*
+ * Exchanges strided elements: copies them to a buffer before, and from a buffer
+ * afterwards.
+ */
 void shi_alltoalls(struct shmemi_team *t, void *dest, const void *source,
 		   struct shi_stride s)
 {

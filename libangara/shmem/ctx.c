@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Contexts.  Operations are started without a completion of their own; quiet
- * waits for all of them and returns their first error.
+ * Contexts.  Operations have no completion; quiet waits for all of them and
+ * returns their first error.
  *
- * A fence does not wait.  After it, operations of the context carry
- * ANGARA_FENCE until the next quiet: each waits, in the adapter, for the
- * earlier ones to its node.  It is not enough to flag one operation, since the
- * adapter may start later operations without the flag before it.  Operations
- * that cannot carry the flag are preceded by a quiet.
+ * A fence does not wait.  After it, operations of the context have the flag
+ * ANGARA_FENCE until the next quiet: the adapter starts each after earlier
+ * operations to the same node.  A flag on only the first operation is not
+ * enough, since the adapter may start later operations without the flag before
+ * that one.  A quiet precedes operations that cannot have the flag.
  *
- * The adapter does not order stores to addresses from shmem_ptr(): as soon as
- * the program has such an address, a fence is a quiet.
+ * The adapter does not order stores to addresses from shmem_ptr(): once the
+ * program has such an address, a fence is a quiet.
  */
 #include <errno.h>
 #include <poll.h>
@@ -64,8 +64,8 @@ struct shmemi_ctx *shi_ctx(shmem_ctx_t ctx)
 }
 
 /*
- * A thread that waits in a loop takes the lock again at once; without
- * @next_lock, no other thread would get it in between.
+ * Locks a context.  A thread that waits in a loop releases the lock only
+ * briefly; without @next_lock, other threads would hardly ever get the lock.
  */
 void shi_ctx_lock(struct shmemi_ctx *c)
 {
@@ -90,7 +90,7 @@ void shi_coll_turn(void *unused)
 	shi_ctx_lock(&shi.coll);
 }
 
-/* Ends the program if a call that names no other PE has failed. */
+/* Ends the program if a call without a target PE has failed. */
 void shi_check(int ret, const char *what)
 {
 	if (ret < 0)
@@ -98,9 +98,8 @@ void shi_check(int ret, const char *what)
 }
 
 /*
- * Checks by a read of its memory whether a PE has ended.  Variables disappear
- * with the process; a heap may outlive it for some time.  The caller holds the
- * context.
+ * Has a PE ended?  Tries to read variables of the PE, which disappear with the
+ * process; its heap may exist longer.  The caller holds the context.
  */
 bool shi_pe_ended(struct angara_ctx *a, int pe)
 {
@@ -114,7 +113,9 @@ bool shi_pe_ended(struct angara_ctx *a, int pe)
 	return ret == -ENOKEY || ret == -EHOSTUNREACH || ret == -EFAULT;
 }
 
-/* @pe: number in the context's team */
+/*
+ * Ends the program: an operation has failed. @pe: target, in the context's team
+ */
 void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
 {
 	int world = c->pes ? c->pes[pe] : pe;
@@ -132,7 +133,7 @@ void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
 }
 
 /**
- * shi_ended() - find a PE that has ended, by its memory
+ * shi_ended() - find a PE that has ended, by reading memory of PEs
  * @c: context; the caller holds it
  * @t: team of the PE
  * @node: node of the PE; UINT32_MAX: any
@@ -153,7 +154,10 @@ int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 	return -1;
 }
 
-/* Ends the program: an operation for which only quiet waits has failed. */
+/*
+ * Ends the program: an operation without a completion of its own has failed, as
+ * quiet has found.
+ */
 static __attribute__((noreturn)) void ctx_failed(struct shmemi_ctx *c, uint32_t node,
 						 const char *why)
 {
@@ -174,7 +178,7 @@ static __attribute__((noreturn)) void ctx_quiet_failed(struct shmemi_ctx *c, int
 		   angara_status_str(ANGARA_ST_UNREACHABLE) : strerror(-ret));
 }
 
-/* Fenced operations report their failure by a completion. */
+/* Takes completions, which are those of failed operations with ANGARA_FENCE. */
 static void ctx_reap(struct shmemi_ctx *c)
 {
 	struct angara_completion done;
@@ -185,7 +189,7 @@ static void ctx_reap(struct shmemi_ctx *c)
 	shi_check(n, "quiet");
 }
 
-/* Return: false: another thread has the context. */
+/* Locks a context.  Return: false if another thread holds it. */
 bool shi_ctx_trylock(struct shmemi_ctx *c)
 {
 	return !c->locked || !pthread_mutex_trylock(&c->lock);
@@ -194,8 +198,7 @@ bool shi_ctx_trylock(struct shmemi_ctx *c)
 /*
  * Sleeps until there may be an event of the context, at most SHI_NAP_MS.  The
  * caller does not hold the context, and other threads may take it during the
- * sleep.  Without a free descriptor, or memory for one, it sleeps for the whole
- * time.
+ * sleep.  If no descriptor can be created, it sleeps for the whole time.
  */
 void shi_ctx_sleep(struct shmemi_ctx *c)
 {
@@ -248,7 +251,7 @@ bool shi_ctx_room(struct shmemi_ctx *c, int ret)
 	return true;
 }
 
-/* The context is locked. */
+/* Waits until all operations are complete; the context is locked. */
 static void ctx_drain(struct shmemi_ctx *c)
 {
 	int ret;
@@ -265,8 +268,7 @@ static void ctx_drain(struct shmemi_ctx *c)
 }
 
 /*
- * Called before an operation that cannot carry ANGARA_FENCE; the context is
- * locked.
+ * Prepares an operation that cannot have ANGARA_FENCE; the context is locked.
  */
 void shi_ctx_settle(struct shmemi_ctx *c)
 {

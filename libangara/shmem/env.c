@@ -11,12 +11,13 @@
 #include "shi.h"
 
 #define ENV_SIZE	(32ULL << 20)	/* default symmetric heap */
-#define ENV_MIN		4096ULL
+#define ENV_PAGE	4096ULL		/* sizes are multiples of this */
+#define ENV_MOST	1e15		/* bytes, more than any memory */
 
 /**
  * struct env_var - a variable that is set
- * @name: its name; the deprecated SMA_... if only that one is set
- * @value: its value; NULL: neither is set, or both are empty
+ * @name: its name; the deprecated name SMA_... if only that one is set
+ * @value: its value; NULL: both are unset or empty
  */
 struct env_var {
 	const char *name;
@@ -34,7 +35,7 @@ static struct env_var env_get(const char *name, const char *old)
 	return v;
 }
 
-/* True for any value that is not a number or not 0. */
+/* Return: true if the variable is set, except to the number 0. */
 static bool env_flag(const char *name, const char *old)
 {
 	const char *value = env_get(name, old).value;
@@ -47,7 +48,7 @@ static bool env_flag(const char *name, const char *old)
 
 /*
  * Parses a number, possibly with a fraction, and a unit: K, M, G or T, powers
- * of 1024.
+ * of 1024.  Return: bytes, rounded up to whole pages.
  */
 static size_t env_size(const char *name, const char *old, size_t otherwise)
 {
@@ -55,6 +56,7 @@ static size_t env_size(const char *name, const char *old, size_t otherwise)
 	struct env_var v = env_get(name, old);
 	const char *value = v.value;
 	const char *unit;
+	size_t bytes;
 	double n;
 	char *end;
 
@@ -68,10 +70,11 @@ static size_t env_size(const char *name, const char *old, size_t otherwise)
 		n *= (double)(1ULL << 10 * (unit - units + 1));
 		end++;
 	}
-	if (errno || end == value || *end || !(n >= ENV_MIN && n < 1e15))
-		shi_die("%s=%s: not a size of at least %llu bytes, such as 64M or 1.5G",
-			v.name, value, ENV_MIN);
-	return (size_t)n;
+	if (errno || end == value || *end || !(n > 0 && n < ENV_MOST))
+		shi_die("%s=%s: not a size above 0, such as 64M or 1.5G", v.name, value);
+	bytes = (size_t)n;
+	bytes += (double)bytes < n;
+	return (bytes + ENV_PAGE - 1) & ~(size_t)(ENV_PAGE - 1);
 }
 
 void shi_env_read(struct shi_env *env)
@@ -83,7 +86,7 @@ void shi_env_read(struct shi_env *env)
 	env->stats = env_flag("ANGARA_SHMEM_STATS", NULL);
 }
 
-/* Only PE 0 prints. */
+/* Prints version and settings at PE 0, if the variables request that. */
 void shi_env_show(const struct shi_env *env)
 {
 	uint32_t v = angara_version();
@@ -103,7 +106,7 @@ void shi_env_show(const struct shi_env *env)
 		       env->debug);
 		printf("SHMEM_SYMMETRIC_SIZE  %zu  bytes of the symmetric heap\n",
 		       env->symmetric_size);
-		printf("ANGARA_SHMEM_STATS    %d  print a line about each team at its end\n",
+		printf("ANGARA_SHMEM_STATS    %d  print a line about each team when it is destroyed\n",
 		       env->stats);
 		printf("collectives           %s\n", shi.world.offloaded ?
 		       "by the adapters, see shmem(7)" : "by software: no free tree");

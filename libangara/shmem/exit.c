@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shmem_global_exit(): a signal that carries the status ends the PEs on the
- * same machine; far.c ends the others.
+ * shmem_global_exit(): a signal with the status ends the PEs on the same
+ * machine; far.c ends the others.
  *
- * A PE may have ended already, and another process may have its process number.
- * So the signal is sent to a pidfd, which stays with one process, and only if
- * the process has the start time of the PE.  Without a pidfd (before Linux 5.3,
- * in a sandbox, or without a free descriptor), the reuse of a number between the
- * check and the signal is not noticed.  Without /proc, the PE cannot be
- * distinguished from another process, so the launcher ends it.
+ * A PE may have ended already, and another process may have its process id.  So
+ * the signal is sent to a pidfd, which always refers to the same process, and
+ * only if the process has the start time of the PE.  Without a pidfd (before
+ * Linux 5.3, in a sandbox, or without a free descriptor), reuse of an id
+ * between the check and the signal is not detected.  Without /proc, the PE
+ * cannot be distinguished from another process, so the launcher ends it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
 #define EXIT_FIELD	22	/* field of /proc/PID/stat: start time */
 
 /*
- * Return: number that is equal for processes that can send each other signals:
- * those of one boot of one machine, in one PID namespace.
+ * Return: a number that is equal for processes that can send each other
+ * signals: processes of one boot of one machine, in one PID namespace.
  */
 static uint64_t host_id(void)
 {
@@ -77,7 +77,7 @@ void shi_exit_card(struct shi_card *mine)
 	mine->host = host_id();
 }
 
-/* Ends this PE if another one has called shmem_global_exit(). */
+/* Signal handler: ends this PE if another PE has called shmem_global_exit(). */
 static void exit_signal(int sig, siginfo_t *info, void *unused)
 {
 	unsigned int i;
@@ -86,7 +86,11 @@ static void exit_signal(int sig, siginfo_t *info, void *unused)
 	(void)unused;
 	if (info->si_code != SI_QUEUE)
 		return;
-	/* Until the cards have arrived, this PE detects the error by itself. */
+	/*
+	 * Before the exchange of cards the sender is unknown: ignore the
+	 * signal.  This PE then waits for the exchange, which fails when the
+	 * sender ends.
+	 */
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if (shi.cards[i].pid == info->si_pid)
 			_exit(info->si_value.sival_int);
@@ -130,7 +134,10 @@ SHI_DEF(void, global_exit, (int status))
 	unsigned int i;
 
 	fflush(NULL);
-	/* The process may have no free descriptor, and needs two. */
+	/*
+	 * Free a descriptor: the loop below needs some, and the process may
+	 * have no free one.
+	 */
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	for (i = 0; shi.cards && i < shi.n; i++)

@@ -2,16 +2,16 @@
 /*
  * Extensions: variables of shared libraries, and collectives with a request.
  * The adapter executes a reduction or barrier on a tree without help from
- * software.  Each request is one collective of libangara, which starts in the
+ * software.  Each request is one collective of libangara, started in the
  * program's call.  So members start the collectives of a team in the same
- * order, whatever else they do.
+ * order.
  *
- * For this reason a broadcast is a reduction.  The adapter's broadcast would
- * need a barrier before it, and would start when the barrier is complete, after
- * collectives that the program has started later.
+ * For this reason a broadcast is executed as a reduction.  The adapter's
+ * broadcast needs a barrier before it, so the broadcast itself would start
+ * after collectives that the program has started later.
  *
- * With SHMEM_DEBUG, one more collective compares the arguments; the end of the
- * request checks the result.
+ * With SHMEM_DEBUG, another collective compares the arguments of all members;
+ * its result is checked at the end of the request.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,10 +31,11 @@
  * @mine: arguments of this member
  * @team: its team
  * @what: name of the collective
- * @narrow: copies a result in 32 bits from @buffer; NULL: it is copied as it is
+ * @narrow: converts a result of 32 bits from @buffer; NULL: it is copied
+ *	unchanged
  * @dest: destination of the result in @buffer
- * @n: elements of that result, or bytes without @narrow
- * @buffer: result of the collective; NULL: the adapter writes it to its place
+ * @n: elements of the result; without @narrow: bytes
+ * @buffer: result of the collective; NULL: the adapter writes to @dest directly
  */
 struct shmemx_req {
 	struct shi_req req;
@@ -67,7 +68,10 @@ static struct shmemx_req *ext_new(struct shmemi_team *t, const char *what)
 	return r;
 }
 
-/* Starts a collective @req of the request by @call, whose options are how. */
+/*
+ * Starts a collective of request @r by @call, whose options are in the variable
+ * how.
+ */
 #define EXT_START(r, req, call) \
 	do { \
 		const struct angara_op how_ = shi_req_op(req), *how = &how_; \
@@ -109,7 +113,9 @@ static void ext_checked(struct shmemx_req *r)
 				(unsigned long long)~r->same[2 * i + 1]);
 }
 
-/* Kind of the collective, which members compare, too. */
+/*
+ * Kinds of collectives; members compare the kind together with the arguments.
+ */
 #define EXT_SYNC	1
 #define EXT_BCAST	2
 #define EXT_REDUCE	3
@@ -165,7 +171,7 @@ static void *ext_buffer(struct shmemx_req *r, size_t len)
 /*
  * Broadcasts by a reduction: bitwise OR of the root's data, which are in its
  * @dest, and zeros of the other members.  The adapter reduces words of 4 or 8
- * bytes; other lengths take a buffer.
+ * bytes; other lengths need a buffer.
  */
 static void ext_bcast_adapter(struct shmemx_req *r, void *dest, struct shi_local at,
 			      size_t len, bool root)

@@ -3,13 +3,12 @@
  * shmem_global_exit() in a job over several machines.
  *
  * A signal does not reach the PEs of other machines, and a launcher ends them
- * only if the status is not 0.  So in such a job each PE has a thread that
- * sleeps until a message arrives in a context of its own.  The message carries
- * the status.
+ * only if the status is not 0.  So in such a job each PE has a thread with its
+ * own context, which sleeps until a message with the status arrives.
  *
- * The PE that exits waits until these PEs have ended: none takes its end for a
- * failure.  A PE that sees the end of another one waits for a message first,
- * which may be on its way.
+ * The PE that exits waits until the other PEs have ended, so that no PE treats
+ * the end of this PE as a failure.  A PE that detects the end of another PE
+ * first waits for a message, which may be in flight.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,13 +20,13 @@
 
 #define FAR_EXIT	1	/* code of a message: end with the status in imm */
 #define FAR_STOP	2	/* code of a message to itself: the thread returns */
-#define FAR_MS		2000	/* longest wait of the PE that exits, for the others */
-#define FAR_WAIT_MS	100	/* wait for a message before a failure */
+#define FAR_MS		2000	/* longest wait of the exiting PE */
+#define FAR_WAIT_MS	100	/* wait for a message after a failure */
 
 /**
  * struct far - PEs of other machines
  * @a: context of the thread; NULL: all PEs are on this machine
- * @peers: this context of all PEs
+ * @peers: addresses of these contexts of all PEs
  * @thread: waits for a message
  */
 static struct {
@@ -82,7 +81,10 @@ static void far_start(void)
 	shi_check(-ret, "thread for shmem_global_exit()");
 }
 
-/* Called by all PEs, which have the same cards. */
+/*
+ * Creates the thread if PEs are on several machines; all PEs call this
+ * function, with the same cards.
+ */
 void shi_far_open(void)
 {
 	struct angara_ctx_attr attr = {
@@ -105,7 +107,10 @@ void shi_far_open(void)
 	far_start();
 }
 
-/* Called when no PE exits any more; the default context is free. */
+/*
+ * Ends the thread. Called when no PE can exit any more; the default context is
+ * not in use.
+ */
 void shi_far_close(void)
 {
 	if (!far.a)
@@ -126,8 +131,8 @@ static int64_t far_now_ms(void)
 }
 
 /*
- * Ends the PEs of other machines.  Other threads may hold the contexts of this
- * PE for long, so a new one sends.
+ * Ends the PEs of other machines.  Uses a new context, since other threads may
+ * hold the existing ones for long.
  */
 void shi_far_exit(int status)
 {
@@ -146,7 +151,10 @@ void shi_far_exit(int status)
 			usleep(1000);
 }
 
-/* Called before the program ends with an error. */
+/*
+ * Before the program ends with an error: waits for a message, which may be in
+ * flight.
+ */
 void shi_far_wait(void)
 {
 	if (far.a)

@@ -2,16 +2,15 @@
 /*
  * Blocks of the symmetric heap, first fit.  All PEs make the same calls in the
  * same order, so their lists of blocks are equal, and a block has the same
- * offset everywhere.  The list is in private memory: a stray put does not
- * corrupt it.  It covers the whole heap, ordered by offset, and no two free
- * blocks are adjacent.
+ * offset at all PEs.  The list is in private memory, so a stray put does not
+ * corrupt it.  The list covers the whole heap, ordered by offset, and no two
+ * free blocks are adjacent.
  *
  * The calls are collective, so one thread at a time makes them.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "shi.h"
 
@@ -22,7 +21,7 @@
  * @next: next block
  * @off: offset in the heap
  * @len: bytes, a multiple of HEAP_ALIGN
- * @asked: bytes that the program has asked for; 0: the block is free
+ * @asked: bytes that the program has requested; 0: the block is free
  */
 struct heap_block {
 	struct heap_block *next;
@@ -63,7 +62,7 @@ static struct heap_block *block_cut(struct heap_block *b, size_t off)
 	return b->next;
 }
 
-/* Return: address; NULL: no free block is large enough. */
+/* Allocates a block.  Return: address; NULL: no free block is large enough. */
 static void *heap_take(size_t align, size_t asked)
 {
 	size_t len = (asked + HEAP_ALIGN - 1) & ~(size_t)(HEAP_ALIGN - 1);
@@ -98,7 +97,7 @@ static void block_join(struct heap_block *b)
 	free(next);
 }
 
-/* Return: block of a pointer; @before: the one before it, or NULL. */
+/* Return: block of a pointer; @before: out: the previous block, or NULL. */
 static struct heap_block *heap_find(const void *ptr, const char *what,
 				    struct heap_block **before)
 {
@@ -123,6 +122,12 @@ static void heap_give(void *ptr, const char *what)
 		block_join(before);
 }
 
+/* A number of the block that is equal at all PEs. */
+static uint64_t heap_number(const void *ptr)
+{
+	return ptr ? (uint64_t)((const char *)ptr - shi.heap.base) : UINT64_MAX;
+}
+
 static void *heap_alloc(size_t align, size_t size, const char *what)
 {
 	void *ptr;
@@ -143,7 +148,7 @@ SHI_DEF(void *, malloc, (size_t size))
 	return heap_alloc(HEAP_ALIGN, size, "shmem_malloc");
 }
 
-/* Ignores hints: all memory is equally near to the adapter. */
+/* Ignores hints: the adapter reaches all memory at the same cost. */
 SHI_DEF(void *, malloc_with_hints, (size_t size, long hints))
 {
 	shi_need();
@@ -155,9 +160,8 @@ SHI_DEF(void *, align, (size_t alignment, size_t size))
 {
 	shi_need();
 	shi_same(&shi.world, alignment, "shmem_align");
-	/* The heap of another PE may begin at any page. */
-	if (!alignment || alignment & (alignment - 1) ||
-	    alignment > (size_t)sysconf(_SC_PAGESIZE))
+	/* A block has the same offset in the heaps of all PEs. */
+	if (!alignment || alignment & (alignment - 1) || alignment > shi.align)
 		return NULL;
 	return heap_alloc(alignment, size, "shmem_align");
 }
@@ -183,27 +187,30 @@ SHI_DEF(void *, calloc, (size_t count, size_t size))
 SHI_DEF(void, free, (void *ptr))
 {
 	shi_need();
-	shi_same(&shi.world, ptr ? (uint64_t)((char *)ptr - shi.heap.base) : UINT64_MAX,
-		 "shmem_free");
+	shi_same(&shi.world, heap_number(ptr), "shmem_free");
 	if (!ptr)
 		return;
 	pshmem_barrier_all();
 	heap_give(ptr, "shmem_free");
 }
 
-/* If there is no room the old block stays, as with realloc(3). */
+/*
+ * If there is no room for the new size, the old block is kept, as by
+ * realloc(3).
+ */
 SHI_DEF(void *, realloc, (void *ptr, size_t size))
 {
 	struct heap_block *b, *before;
 	void *to;
 
+	shi_need();
+	shi_same(&shi.world, heap_number(ptr), "shmem_realloc");
 	if (!ptr)
 		return pshmem_malloc(size);
 	if (!size) {
 		pshmem_free(ptr);
 		return NULL;
 	}
-	shi_need();
 	shi_same(&shi.world, size, "shmem_realloc");
 	pshmem_barrier_all();
 	b = heap_find(ptr, "shmem_realloc", &before);

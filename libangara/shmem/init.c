@@ -47,7 +47,7 @@ static void start_check(int ret, const char *what)
 		shi_die("%s: %s", what, strerror(-ret));
 }
 
-/* Values that all PEs need to have in common. */
+/* Ends the program if values that must be equal at all PEs differ. */
 static void cards_check(const struct shi_card *mine)
 {
 	unsigned int i;
@@ -137,7 +137,10 @@ static void region_open(struct shi_region *r, const char *what)
 	region_take(r, mr);
 }
 
-/* The sizes of the heap are equal, so its blocks have the same offsets everywhere. */
+/*
+ * Registers symmetric memory. All heaps have the same size, so blocks have the
+ * same offsets at all PEs.
+ */
 static void memory_open(const struct shi_env *env)
 {
 	struct angara_mr *mr;
@@ -157,22 +160,30 @@ static void memory_open(const struct shi_env *env)
 		region_open(&shi.libs[i], "variables of a shared library");
 }
 
-/* If processes share memory, all PEs exchange the places of their heaps. */
+/* All PEs exchange the addresses of their heaps, and their places in shared memory. */
 static void places_exchange(void)
 {
-	uint64_t mine;
+	struct shi_place mine = { .base = (uintptr_t)shi.heap.base };
+	uint64_t bases = 0;
+	unsigned int i;
 
-	if (angara_mr_place(shi.heap.mr, &mine))
-		mine = SHI_NO_PLACE;
+	if (angara_mr_place(shi.heap.mr, &mine.place))
+		mine.place = SHI_NO_PLACE;
 	shi.places = calloc(shi.n, sizeof(*shi.places));
 	if (!shi.places)
 		shi_die("no memory for the heaps of %u PEs", shi.n);
 	SHI_RUN(&shi.world, "exchange of heaps",
 		angara_allgather_nbi(shi.world.a, NULL, (uintptr_t)shi.places, NULL,
 				     (uintptr_t)&mine, sizeof(mine), how));
+	for (i = 0; i < shi.n; i++)
+		bases |= shi.places[i].base;
+	shi.align = bases & -bases;
 }
 
-/* PEs share memory with all PEs that have a place, or with none. */
+/*
+ * Creates SHMEM_TEAM_SHARED: all PEs whose heap has a location, or only this
+ * PE.
+ */
 static void shared_open(void)
 {
 	unsigned int *ranks = malloc(shi.n * sizeof(*ranks));
@@ -185,8 +196,8 @@ static void shared_open(void)
 		shi_die("no memory for a team of %u PEs", shi.n);
 	places_exchange();
 	for (i = 0; i < shi.n; i++) {
-		if ((int)i != shi.me && (shi.places[i] == SHI_NO_PLACE ||
-					 shi.places[shi.me] == SHI_NO_PLACE))
+		if ((int)i != shi.me && (shi.places[i].place == SHI_NO_PLACE ||
+					 shi.places[shi.me].place == SHI_NO_PLACE))
 			continue;
 		pes[n] = (int)i;
 		ranks[n++] = i;
@@ -236,7 +247,10 @@ void shi_start(int level)
 	angara_domain_seal(shi.dom);
 }
 
-/* After the launcher's barrier, no PE has a collective in progress. */
+/*
+ * Ends the PE. After the launcher's barrier, no PE has a collective in
+ * progress.
+ */
 void shi_stop(void)
 {
 	unsigned int i;
@@ -309,8 +323,8 @@ SHI_DEF(int, addr_accessible, (const void *addr, int pe))
 }
 
 /*
- * From now on fences are quiets; complete operations that wait for earlier
- * fences.  Contexts of other threads are not touched.
+ * Turns fences into quiets from now on: completes operations that wait because
+ * of earlier fences.  Contexts that other threads may be using are not touched.
  */
 static void direct_begin(void)
 {
@@ -334,8 +348,8 @@ SHI_DEF(void *, ptr, (const void *dest, int pe))
 		return NULL;
 	if (pe == shi.me)
 		return (void *)(uintptr_t)dest;
-	if (r != &shi.heap || shi.places[pe] == SHI_NO_PLACE ||
-	    angara_domain_place(shi.dom, shi.places[pe], shi.heap.len, &base))
+	if (r != &shi.heap || shi.places[pe].place == SHI_NO_PLACE ||
+	    angara_domain_place(shi.dom, shi.places[pe].place, shi.heap.len, &base))
 		return NULL;
 	direct_begin();
 	return (char *)base + ((const char *)dest - shi.heap.base);

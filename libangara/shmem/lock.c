@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Ticket locks: PEs get a lock in the order in which they ask for it.  Only the
- * word at one PE is used; the offset of the lock chooses the PE, so that the
- * locks of a program are spread over PEs.  The lower half of the word is the
- * ticket that holds the lock, the upper half the next free ticket.  0 is an
+ * Ticket locks: PEs get a lock in the order of their requests.  Only the word
+ * at one PE is used.  The offset of the lock selects this PE, so that the locks
+ * of a program are spread over PEs.  The lower half of the word is the ticket
+ * that holds the lock, the upper half the next free ticket.  The value 0 is an
  * unlocked lock, as the specification requires.
  */
 #include <time.h>
@@ -11,8 +11,8 @@
 #include "shi.h"
 
 #define LOCK_NEXT	(1ULL << 32)
-#define LOCK_NAP_NS	20000	/* ns to sleep for each PE that gets the lock before */
-#define LOCK_NAP_MAX	50	/* limit of these PEs */
+#define LOCK_NAP_NS	20000	/* sleep per PE ahead in the queue */
+#define LOCK_NAP_MAX	50	/* most PEs that are counted */
 
 static int lock_home(const long *lock)
 {

@@ -66,7 +66,10 @@ SHI_DEF(void, wait_until, (long *ivar, int cmp, long cmp_value))
 	shi_wait_long(ivar, cmp, cmp_value);
 }
 
-/* Caches are coherent: puts are visible without these calls. */
+/*
+ * The cache routines do nothing: caches are coherent, so puts are visible
+ * without them.
+ */
 SHI_DEF(void, set_cache_inv, (void))
 {
 }
@@ -94,7 +97,7 @@ SHI_DEF(void, udcflush_line, (void *dest))
 	(void)dest;
 }
 
-/* The launcher sets the number of PEs: ignore @npes. */
+/* Ignores @npes: the launcher sets the number of PEs. */
 void start_pes(int npes)
 {
 	(void)npes;

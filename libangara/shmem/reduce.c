@@ -2,12 +2,13 @@
 /*
  * Reductions.
  *
- *	integers of 4 and 8 bytes,	by the adapter, as they are
+ *	integers of 4 and 8 bytes,	by the adapter, unchanged
  *	float, double
  *	sums of complex numbers		by the adapter, as twice as many floats
  *	integers of 1 and 2 bytes	by the adapter, as integers of 32 bits
- *	long double, products of	by software: libangara's messages, combined
- *	complex numbers			by functions of this file
+ *	long double, products of	by software: libangara's messages along the
+ *	complex numbers			team's tree, combined by functions of this
+ *					file in the order of the adapters
  *
  * Lower bits of integer sums and products do not depend on the higher ones, so
  * wider integers give the same result.  All reductions give the same bits at
@@ -18,7 +19,7 @@
 #include "shi.h"
 
 #define REDUCE_BYTES	65536U	/* bytes of a temporary buffer */
-/* Longest reduction by software: libangara takes a registered buffer as long. */
+/* Longest reduction by software: libangara takes registered buffers of up to twice as much. */
 #define SOFTWARE_BYTES	(SHI_CHUNK < (1U << 20) ? SHI_CHUNK : 1U << 20)
 
 static void reduce_by_device(struct shmemi_team *t, const struct shi_kind *kind,
@@ -70,7 +71,10 @@ static void reduce_narrow(struct shmemi_team *t, const struct shi_kind *kind, ch
 	free(wide);
 }
 
-/* By the schedules of libangara's own reductions by software. */
+/*
+ * Reduces in parts: the result does not depend on them, since elements are
+ * combined independently.
+ */
 static void reduce_by_software(struct shmemi_team *t, const struct shi_kind *kind,
 			       struct shi_local to, struct shi_local from, size_t n)
 {
@@ -131,7 +135,7 @@ void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 #define DO_sum(a, b)	((a) + (b))
 #define DO_prod(a, b)	((a) * (b))
 
-/* Only the types that need them call these. */
+/* Conversions of elements; only types that need them use these. */
 #define WIDEN(N, T) \
 	static inline void widen_##N(int32_t *to, const void *from, size_t n) \
 	{ \
@@ -191,7 +195,7 @@ SHMEMI_AND_TYPES(REDUCE_AND)
 SHMEMI_MIN_TYPES(REDUCE_MIN)
 SHMEMI_SUM_TYPES(REDUCE_SUM)
 
-/* Active sets have bitwise reductions of signed types, which teams do not. */
+/* Only active sets have bitwise reductions of signed types. */
 #define KIND_SIGNED(N, T, what, OP) \
 	static const struct shi_kind kind_##N##_##what = { \
 		.size = sizeof(T), \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Symmetric memory: the heap, and data and bss of the program and of shared
- * libraries that declare symmetric variables.  Each is one region with the same
- * key at all PEs.  An address is translated to an offset in the region, so PEs
- * may have the regions at different addresses.
+ * libraries that declare symmetric variables.  Each of these is one region with
+ * the same key at all PEs.  An address is translated to an offset in the
+ * region, so PEs may have the regions at different addresses.
  */
 #include <link.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static uintptr_t later(uintptr_t a, uintptr_t b)
 
 /*
  * Finds the writable segments of an object, without the part at their beginning
- * that the dynamic linker has made read-only.
+ * that the dynamic linker makes read-only (RELRO).
  */
 static void object_take(const struct dl_phdr_info *info, struct shi_region *r)
 {
@@ -40,7 +40,7 @@ static void object_take(const struct dl_phdr_info *info, struct shi_region *r)
 	r->len = to > from ? to - from : 0;
 }
 
-/* The first object is the program. */
+/* Finds the program, which is the first object. */
 static int program_find(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
@@ -60,7 +60,10 @@ static bool within(const struct shi_region *r, const void *addr)
 
 static uint64_t libs_hash = 14695981039346656037ULL;
 
-/* Compare names without folders: PEs may have their own copies. */
+/*
+ * Hash of a library. The folders of its path are left out, since each PE may
+ * have its own copy of the library.
+ */
 static uint64_t lib_hash(uint64_t hash, const struct dl_phdr_info *info,
 			 const struct shi_region *r)
 {
@@ -124,7 +127,10 @@ void shi_lib_add(const void *addr)
 	libs_hash = s.hash;
 }
 
-/* Equal at PEs that have libraries of the same names and sizes, in the same order. */
+/*
+ * Hash that is equal at PEs with libraries of the same names and sizes, in the
+ * same order.
+ */
 uint64_t shi_libs_hash(void)
 {
 	return libs_hash;
@@ -158,7 +164,7 @@ struct shi_local shi_local_of(const void *addr, size_t len)
 }
 
 /**
- * shi_at_pe() - find the place of a symmetric object at a PE
+ * shi_at_pe() - find the location of a symmetric object at a PE
  * @c: context, in whose team @pe is
  * @addr: address of the object at this PE
  * @len: bytes

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Puts and gets.  A put of up to ANGARA_MAX_INLINE bytes is copied into the
- * queue; the source of a longer one must not change before it is complete, so
- * the blocking form waits until it is in the target's memory.
+ * queue; the source of a longer put must not change before the put is complete,
+ * so the blocking form waits until the data is in the target's memory.
  */
 #include "shi.h"
 
@@ -24,7 +24,10 @@ static size_t rma_chunk(size_t len)
 	return len < SHI_CHUNK ? len : SHI_CHUNK;
 }
 
-/* Executes an operation in parts, and waits for each; the context is locked. */
+/*
+ * Executes an operation in parts, and waits for each part; the context is
+ * locked.
+ */
 static int rma_wait(struct shmemi_ctx *c, const struct rma_way *way, const struct shi_at *at,
 		    const void *local, size_t len)
 {
@@ -109,7 +112,7 @@ void shi_get(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe
 	shi_check_pe(c, ret, "get", pe);
 }
 
-/* A fence does not order gets. */
+/* A get has no ANGARA_FENCE: a fence does not order gets. */
 void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe)
 {
 	struct shmemi_ctx *c = shi_ctx(ctx);
@@ -189,7 +192,7 @@ static struct angara_signal signal_at(const struct shmemi_ctx *c, struct shi_sig
 	};
 }
 
-/* The signal goes with the last part of the data, behind a fence. */
+/* Posts the last part of the data and the signal, with a fence between them. */
 static int signal_post(struct shmemi_ctx *c, const struct shi_at *at, const void *source,
 		       size_t len, const struct angara_signal *sig)
 {
@@ -207,7 +210,7 @@ static int signal_post(struct shmemi_ctx *c, const struct shi_at *at, const void
 static void signal_target(struct shmemi_ctx *c, const void *dest, size_t len,
 			  struct shi_signal sig, int pe, struct shi_at *at)
 {
-	/* Without data, the destination need not be valid. */
+	/* If there is no data, the destination need not be valid. */
 	shi_at_pe(c, len ? dest : sig.addr, len, pe, "put_signal", at);
 }
 

@@ -18,13 +18,14 @@
  *	old.c		deprecated routines
  *	ext.c		extensions
  *
- * A PE has one domain of libangara.  Each SHMEM context is a context of it.
- * All teams share one more context, shi.coll, which has the receive buffer.
+ * A PE has one domain of libangara.  Each SHMEM context is a context of that
+ * domain.  All teams share one more context, shi.coll, which has the receive
+ * buffer.
  *
  * With SHMEM_THREAD_MULTIPLE, each context that is neither private nor
- * serialized has a lock; it protects the angara_ctx and the fields of struct
- * shmemi_ctx.  shi.lock protects the list of teams, and the lists of contexts of
- * teams.  No thread takes a lock while it holds another one.
+ * serialized has a lock, which protects the angara_ctx and the fields of struct
+ * shmemi_ctx.  shi.lock protects the list of teams, and the lists of contexts
+ * of teams.  No thread takes a lock while it holds another one.
  *
  * A thread that creates or destroys a team waits inside libangara, which calls
  * shi_coll_turn() to release the lock of shi.coll from time to time.  So
@@ -44,7 +45,7 @@
 
 #define SHI_HIDDEN	__attribute__((visibility("hidden")))
 #define SHI_PRINTF(n)	__attribute__((format(printf, n, (n) + 1)))
-#define SHI_NAP_MS	1		/* ms between two checks of a waiting PE */
+#define SHI_NAP_MS	1		/* interval of checks of a waiting PE */
 #define SHI_LOOKS	64		/* polls of a shared context before a thread sleeps */
 /* Bytes of one operation of the adapter; tests define a smaller limit. */
 #ifndef SHI_CHUNK
@@ -91,12 +92,13 @@
 /**
  * struct shmemi_ctx - a context
  * @a: queues of the adapter
- * @pes: world PE of each PE of the team; NULL: they are the same
+ * @pes: number in the world of each PE of the team; NULL: the numbers are the
+ *	same
  * @n_pes: number of PEs of the team
  * @locked: several threads may use it at once
  * @dirty: operations have started since the last quiet
- * @fenced: there was a fence since the last quiet: operations wait for earlier
- *	ones to their node
+ * @fenced: there was a fence since the last quiet, so operations wait for
+ *	earlier ones to the same node
  * @next_lock: taken before @lock, so that a waiting thread gets @lock next
  * @lock: protects @a, @dirty, @fenced
  * @team: team of the context
@@ -116,9 +118,9 @@ struct shmemi_ctx {
 };
 
 /**
- * struct shmemi_team - a team, or the active set of deprecated collectives
+ * struct shmemi_team - a team, or an active set of deprecated collectives
  * @a: team of the library
- * @pes: world PE of each PE; NULL for the world
+ * @pes: number in the world of each PE; NULL for the world
  * @rank: rank of this PE
  * @size: number of PEs
  * @bcasts: broadcasts of the adapter that this team has started
@@ -126,7 +128,7 @@ struct shmemi_ctx {
  * @config: configuration that the program has given
  * @ctxs: contexts of the team, to be destroyed with it
  * @next: next one of shi.teams
- * @start: active set: first PE; -1: not one
+ * @start: active set: first PE; -1: this is a team
  * @log_stride: active set: logarithm of the distance
  */
 struct shmemi_team {
@@ -158,7 +160,7 @@ struct shi_region {
 };
 
 /**
- * struct shi_at - a place at a PE
+ * struct shi_at - a location at a PE
  * @peer: address of the PE
  * @key: region
  * @off: offset in it
@@ -180,14 +182,14 @@ struct shi_local {
 };
 
 /**
- * struct shi_card - data that PEs exchange at the start
+ * struct shi_card - data that PEs exchange at start-up
  * @peer: address
  * @pid: process, for shmem_global_exit()
  * @begun: start time of the process, in ticks since the boot of the machine; 0:
  *	not known
  * @host: number of the machine and PID namespace
- * @globals: bytes of its data and bss
- * @libs: hash of the same of shared libraries whose variables are symmetric
+ * @globals: bytes of the program's data and bss
+ * @libs: hash of the shared libraries with symmetric variables
  * @heap: bytes of its symmetric heap
  * @debug: SHMEM_DEBUG is set
  */
@@ -203,17 +205,29 @@ struct shi_card {
 };
 
 /**
+ * struct shi_place - the heap of a PE
+ * @place: see angara_mr_place(), or SHI_NO_PLACE
+ * @base: its address at this PE
+ */
+struct shi_place {
+	uint64_t place;
+	uint64_t base;
+};
+
+/**
  * struct shi_state - the PE
  * @up: between shmem_init() and shmem_finalize()
  * @finalized: shmem_finalize() has been called
- * @started: start_pes() has been called, so the end of the program finalizes
+ * @started: start_pes() has been called, so shmem_finalize() is called at the
+ *	end of the program
  * @debug: SHMEM_DEBUG: check arguments of collectives, and locks
- * @stats: ANGARA_SHMEM_STATS: a line about each team at its end
+ * @stats: ANGARA_SHMEM_STATS: print a line about each team when it is destroyed
  * @level: SHMEM_THREAD_*
  * @me: number of this PE
  * @n: number of PEs
  * @cards: cards of all PEs
- * @places: of the heaps of all PEs, see angara_mr_place(), or SHI_NO_PLACE
+ * @places: locations of the heaps of all PEs
+ * @align: power of two; the heaps of all PEs begin at multiples of @align
  * @direct: the program has an address in the heap of another PE (atomic)
  * @job: processes
  * @dom: memory regions, contexts
@@ -221,7 +235,7 @@ struct shi_card {
  * @coll: context of all teams
  * @world: SHMEM_TEAM_WORLD
  * @shared: SHMEM_TEAM_SHARED
- * @teams: all other teams, which the end closes if they are left
+ * @teams: all other teams; those that remain are destroyed when the PE ends
  * @heap: symmetric heap
  * @globals: data and bss of the program; len 0: none
  * @libs: data and bss of shared libraries, in the order of their constructors
@@ -238,7 +252,8 @@ struct shi_state {
 	int me;
 	unsigned int n;
 	struct shi_card *cards;
-	uint64_t *places;
+	struct shi_place *places;
+	uint64_t align;
 	bool direct;
 	struct angara_job *job;
 	struct angara_domain *dom;
@@ -301,8 +316,8 @@ SHI_HIDDEN void shi_at_pe(const struct shmemi_ctx *c, const void *addr, size_t l
 			  const char *what, struct shi_at *at);
 
 /*
- * Sizes of memory that a program names.  A number of bytes that does not fit is
- * SIZE_MAX, which exceeds all memory.
+ * Product of sizes given by the program; SIZE_MAX, which exceeds all memory, if
+ * it overflows.
  */
 static inline size_t shi_times(size_t a, size_t b)
 {
@@ -341,7 +356,7 @@ static inline void shi_check_pe(struct shmemi_ctx *c, int ret, const char *what,
 		shi_pe_failed(c, ret, what, pe);
 }
 
-/* Options of an operation that quiet completes. */
+/* Options of an operation without a completion. */
 #define SHI_HOW(c)	((c)->fenced ? &shi_fenced : NULL)
 extern SHI_HIDDEN const struct angara_op shi_fenced;
 /* Repeats an operation until there is room for it; the context is locked. */
@@ -376,7 +391,10 @@ struct shi_stride {
 	size_t n;
 };
 
-/* Bytes from the first of @n elements, at least one, to the end of the last one. */
+/*
+ * Bytes from the start of the first of @n elements to the end of the last one;
+ * @n is not 0.
+ */
 static inline size_t shi_span(size_t size, size_t n, ptrdiff_t stride)
 {
 	size_t last = shi_times(shi_times(n - 1, (size_t)stride), size);
@@ -393,7 +411,7 @@ SHI_HIDDEN void shi_iget(shmem_ctx_t ctx, void *dest, const void *source,
 /**
  * struct shi_signal - signal of a put
  * @addr: word
- * @value: of the signal
+ * @value: value of the signal
  * @op: SHMEM_SIGNAL_*
  */
 struct shi_signal {
@@ -474,8 +492,8 @@ SHI_HIDDEN void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node,
 		start_; \
 	})
 /*
- * Starts a collective of team @t by @call, with its options in how, and waits
- * for it.
+ * Starts a collective of team @t by @call, whose options are in the variable
+ * how, and waits for it.
  */
 #define SHI_RUN(t, what, call) \
 	do { \
@@ -505,9 +523,9 @@ SHI_HIDDEN void shi_alltoalls(struct shmemi_team *t, void *dest, const void *sou
  * @size: bytes of an element
  * @device: ANGARA_TYPE_* of the elements, or SHI_NARROW, SHI_SOFTWARE
  * @op: ANGARA_RED_*
- * @parts: device elements of an element: 2 for sums of complex numbers
- * @widen: SHI_NARROW: copies elements to elements of 32 bits
- * @narrow: SHI_NARROW: copies them back
+ * @parts: number of device elements per element: 2 for sums of complex numbers
+ * @widen: SHI_NARROW: converts elements to 32 bits
+ * @narrow: SHI_NARROW: converts the result back
  * @combine: SHI_SOFTWARE: a = a op b, see struct angara_reducer
  */
 struct shi_kind {
@@ -523,7 +541,7 @@ struct shi_kind {
 #define SHI_NARROW	(-1)
 #define SHI_SOFTWARE	(-2)
 
-/* SHI_SOFTWARE: the operation, for libangara. */
+/* Return: the operation of a SHI_SOFTWARE reduction, for libangara. */
 static inline struct angara_reducer shi_reducer(const struct shi_kind *kind)
 {
 	return (struct angara_reducer){

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waiting for words.  A waiting PE sleeps: libangara polls for some
- * microseconds, then once a millisecond.  Words of 16 bits, which libangara
- * does not support, are compared here.
+ * Waiting for words.  In libangara a waiting PE polls for some microseconds,
+ * then sleeps and polls once a millisecond.  Words of 16 bits, which libangara
+ * does not support, are compared in this file.
  *
  * Threads that share the default context poll words, and sleep, without holding
  * the context, so that other threads can put and get.
@@ -14,7 +14,7 @@
 
 /**
  * struct sync_words - words to compare
- * @w: words as libangara takes them, of 4 or 8 bytes
+ * @w: words of 4 or 8 bytes, for libangara
  * @is_short: words are of 16 bits
  * @is_signed: words of 16 bits are signed
  */
@@ -32,8 +32,8 @@ static int short_load(const struct sync_words *s, const void *base, size_t i)
 }
 
 /*
- * @order: below 0, 0 or above 0 if the word is less than, equal to or greater
- * than the value
+ * Does a comparison hold?  @order: below 0, 0 or above 0 if the word is less
+ * than, equal to or greater than the value
  */
 static bool order_holds(int cmp, int order)
 {
@@ -135,13 +135,16 @@ static int words_look(const struct sync_words *s, uint32_t *index, uint32_t max)
 	return ret;
 }
 
-/* Can libangara wait for the words, since no other thread needs the context? */
+/*
+ * Can libangara wait for the words? Only if it supports them and no other
+ * thread needs the context.
+ */
 static bool wait_below(const struct sync_words *s)
 {
 	return !s->is_short && !shi.def.locked;
 }
 
-/* Waits here. */
+/* Waits by polling in this file. */
 static int words_wait(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	unsigned int looks = 0;

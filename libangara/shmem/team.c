@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Teams: each is a team of libangara, which gets a tree of the network if there
- * is one.  The active sets of deprecated collectives are teams, too, which are
- * created when a set is first used, and kept until the end.
+ * Teams.  Each is a team of libangara, which gets a tree if one is free.  An
+ * active set of the deprecated collectives is also such a team, created when
+ * the set is first used, and kept until the end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void team_free(struct shmemi_team *t)
 	free(t);
 }
 
-/* Called by all members of the new team; the launcher is not involved. */
+/* Creates a team; all of its members call.  The launcher is not involved. */
 static int team_make(struct shmemi_team *parent, int start, int stride, int size,
 		     struct shmemi_team **out)
 {
@@ -80,7 +80,10 @@ static int team_make(struct shmemi_team *parent, int start, int stride, int size
 	struct angara_team *a;
 	int ret, i;
 
-	/* End the program: an error would leave the other members waiting. */
+	/*
+	 * End the program: if this PE returned an error, the other members
+	 * would wait for it.
+	 */
 	if (!ranks || !t)
 		shi_die("team: no memory for %d PEs", size);
 	for (i = 0; i < size; i++)
@@ -131,8 +134,8 @@ static void team_configure(struct shmemi_team *t, const shmem_team_config_t *con
 }
 
 /*
- * Creates one team at a time, so that PEs that are in several new teams create
- * them in the same order.
+ * Creates the teams one after the other, so that PEs in several new teams
+ * create them in the same order.
  */
 static int split_strided(struct shmemi_team *parent, int start, int stride, int size,
 			 const shmem_team_config_t *config, long mask, shmem_team_t *out)
@@ -151,22 +154,6 @@ static int split_strided(struct shmemi_team *parent, int start, int stride, int 
 		team_configure(t, config, mask);
 	*out = t ? t : SHMEM_TEAM_INVALID;
 	return 0;
-}
-
-SHI_DEF(int, team_split_strided, (shmem_team_t parent, int start, int stride, int size,
-				  const shmem_team_config_t *config, long config_mask,
-				  shmem_team_t *new_team))
-{
-	struct shmemi_team *t;
-
-	*new_team = SHMEM_TEAM_INVALID;
-	if (parent == SHMEM_TEAM_INVALID)
-		return -EINVAL;
-	t = shi_team(parent);
-	shi_same(t, (uint64_t)start, "shmem_team_split_strided");
-	shi_same(t, (uint64_t)stride, "shmem_team_split_strided");
-	shi_same(t, (uint64_t)size, "shmem_team_split_strided");
-	return split_strided(t, start, stride, size, config, config_mask, new_team);
 }
 
 static void team_ctxs_close(struct shmemi_team *t)
@@ -189,7 +176,7 @@ static void team_unlist(struct shmemi_team *t)
 /* Return: the reason why a team has no tree. */
 static const char *team_why(const struct shmemi_team *t)
 {
-	return t->size == 1 ? "it has one PE" : "no tree was free, or reaches all its PEs";
+	return t->size == 1 ? "it has one PE" : "no free tree reaches all its PEs";
 }
 
 /*
@@ -223,7 +210,7 @@ static void team_leave(struct shmemi_team *t)
 	angara_team_leave(t->a);
 }
 
-/* Leaves a new team that this PE has created, but another PE has not. */
+/* Leaves a new team whose creation has failed at another PE. */
 static void team_give_up(shmem_team_t *team)
 {
 	struct shmemi_team *t = *team;
@@ -239,19 +226,40 @@ static void team_give_up(shmem_team_t *team)
 }
 
 /*
- * Members of one team of an axis are in different teams of the other axis, so
- * the creation may fail at some members only.  Return: 0, or the least of the
+ * Agrees on the result of a split among all members of the parent: a team may
+ * have failed that only some of them belong to.  Return: 0, or the least of the
  * errors at all members of the parent.
  */
-static int split_worst(struct shmemi_team *parent, int error)
+static int split_worst(struct shmemi_team *parent, int error, const char *what)
 {
 	int64_t worst = error;
 
-	SHI_RUN(parent, "shmem_team_split_2d",
+	SHI_RUN(parent, what,
 		angara_allreduce_nbi(parent->a, NULL, (uintptr_t)&worst, NULL,
 				     (uintptr_t)&worst, 1, ANGARA_TYPE_INT64, ANGARA_RED_MIN,
 				     how));
 	return (int)worst;
+}
+
+SHI_DEF(int, team_split_strided, (shmem_team_t parent, int start, int stride, int size,
+				  const shmem_team_config_t *config, long config_mask,
+				  shmem_team_t *new_team))
+{
+	struct shmemi_team *t;
+	int ret;
+
+	*new_team = SHMEM_TEAM_INVALID;
+	if (parent == SHMEM_TEAM_INVALID)
+		return -EINVAL;
+	t = shi_team(parent);
+	shi_same(t, (uint64_t)start, "shmem_team_split_strided");
+	shi_same(t, (uint64_t)stride, "shmem_team_split_strided");
+	shi_same(t, (uint64_t)size, "shmem_team_split_strided");
+	ret = split_strided(t, start, stride, size, config, config_mask, new_team);
+	ret = split_worst(t, ret, "shmem_team_split_strided");
+	if (ret)
+		team_give_up(new_team);
+	return ret;
 }
 
 SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
@@ -278,7 +286,7 @@ SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
 			     xaxis_mask, xaxis_team);
 	of_y = split_strided(t, x, xrange, (t->size - x + xrange - 1) / xrange, yaxis_config,
 			     yaxis_mask, yaxis_team);
-	ret = split_worst(t, of_x ? of_x : of_y);
+	ret = split_worst(t, of_x ? of_x : of_y, "shmem_team_split_2d");
 	if (ret) {
 		team_give_up(xaxis_team);
 		team_give_up(yaxis_team);
@@ -351,7 +359,7 @@ static void team_quiet(const struct shmemi_team *t)
 		shi_quiet(c);
 }
 
-/* Quiets all contexts but the default one. */
+/* Completes the operations of all contexts but the default one. */
 void shi_teams_quiet(void)
 {
 	const struct shmemi_team *t;
@@ -362,7 +370,7 @@ void shi_teams_quiet(void)
 		team_quiet(t);
 }
 
-/* Called at the end, when no PE has a collective in progress. */
+/* Leaves all teams, at the end, when no PE has a collective in progress. */
 void shi_teams_leave(void)
 {
 	while (shi.teams) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fabrics of any topology: the public interface.  The model computes neighbours
- * and routes.
+ * Fabrics of any topology: the public interface.  The device model
+ * (driver/model) computes neighbours and routes.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
  * @port: per arc, the port where it starts
  * @back: per arc, the arc of the same cable in the other direction
  * @failed: per router, the ports whose cables have failed; NULL: none
- * @around: with @failed, ports of the routes, per router and node
+ * @around: with @failed, port of the route per router and destination node
  */
 struct angara_fabric {
 	struct ang_topo topo;
@@ -50,10 +50,11 @@ static inline u32 fab_route(const struct angara_fabric *f, u32 router, u32 node)
  * channel waits for the channel that its route takes next.
  *
  * @f: fabric
- * @edge: per channel, the ports at its far end that packets in it wait for
- * @ring: per channel, is it on a ring of a torus without a failure?  Bubble flow
- *	control keeps a ring from deadlock, so packets that go straight on wait for
- *	nothing but the ring's way out: its channels count as one
+ * @edge: per channel, the ports at its end that packets in it wait for
+ * @ring: per channel, is the channel on a ring of a torus without a failure?
+ *	Bubble flow control keeps such a ring from deadlock, so packets on it
+ *	wait only for the channels by which they leave the ring: all channels of
+ *	a ring count as one
  * @stack: channels to visit
  * @seen: per channel, the last search that visited it
  * @search: number of searches
@@ -72,21 +73,24 @@ typedef u32 fab_route_fn(const struct angara_fabric *f, u32 router, u32 node);
 /* fab_deps.c.  Return: 0, -ENOMEM. */
 int fab_deps_init(struct fab_deps *d, const struct angara_fabric *f);
 void fab_deps_free(struct fab_deps *d);
-/* Lets no ring count as one. */
+/* Counts the channels of each ring separately. */
 void fab_deps_no_rings(struct fab_deps *d);
 /* Adds the dependencies of all routes. */
 void fab_deps_routes(struct fab_deps *d, fab_route_fn *route);
 /*
- * Adds that packets in a channel wait for port @out at its far end.  Return: false,
- * and nothing is added, if channels would wait in a circle.
+ * Adds a dependency: packets in a channel wait for port @out at its end.
+ * Return: false, and nothing is added, if the dependency would close a cycle.
  */
 bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out);
-/* Return: number of channels that can wait in a circle. */
+/*
+ * Return: number of channels in cycles, or waiting for these: packets there can
+ * deadlock.
+ */
 u32 fab_deps_circle(struct fab_deps *d);
 
 /*
- * fab_updown.c: sets @around to up*down* routes on what remains.  Return: 0, -EOPNOTSUPP,
- * -ENOMEM.
+ * fab_updown.c: sets @around to up*down* routes on the rest of the fabric.
+ * Return: 0, -EOPNOTSUPP, -ENOMEM.
  */
 int fab_updown(const struct angara_fabric *f, u8 *around);
 
@@ -106,8 +110,8 @@ int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
  * struct angara_plan - trees
  * @f: fabric
  * @trees: number of trees
- * @load: trees per channel, with the caller's
- * @rows: [@trees][routers]
+ * @load: trees per channel, including the caller's
+ * @rows: rows: @trees times one per router
  * @roots: their roots
  */
 struct angara_plan {
@@ -118,7 +122,7 @@ struct angara_plan {
 	u32 *roots;
 };
 
-/* Is the graph, without failures, the same seen from every node? */
+/* Does the graph, without failures, look the same from every node? */
 static inline bool fab_is_even(const struct angara_fabric *f)
 {
 	return f->topo.kind == ANG_TOPO_TORUS || f->topo.kind == ANG_TOPO_HYPERCUBE;

@@ -2,20 +2,21 @@
 /*
  * Routes around failed cables and routers.
  *
- * Only routes that led over a failure change, if that can be done: then the routing
- * tables can be replaced while packets travel, as a packet that follows an unchanged
- * route never meets a changed entry.  For each destination, a search goes from the
- * routers whose routes are intact to the others.  Each router that it reaches gets
- * one new dependency of channels, from its new port to that of the next router.  A
- * router is given no port whose dependency closes a circle in the channel dependency
- * graph, which begins with the routes of the whole fabric.
+ * If possible, only routes that led over a failure change.  Then the routing
+ * tables can be replaced while packets travel: a packet on an unchanged route
+ * never uses a changed entry.  For each destination, a search goes from the
+ * routers whose routes are intact to the others.  Each router that it reaches
+ * gets one new dependency of channels, from its new port to that of the next
+ * router.  A port whose dependency would close a cycle in the channel
+ * dependency graph is not used.  That graph starts with the routes of the whole
+ * fabric.
  *
- * A failed cable of a torus is always avoided in this way: the ring has become a
- * line, and packets travel along it in the other direction.  A failed router of a
- * torus is not: in two dimensions and more it is the corner of routes which would
- * have to turn from a later dimension to an earlier one.  If a route is missing at
- * the end, all routes become up*down* routes on what remains (fab_updown.c), which
- * need no bubble flow control.
+ * A failed cable of a torus is always avoided in this way: the ring has become
+ * a line, and packets travel along it in the other direction.  With two or more
+ * dimensions, a failed router cannot be avoided in this way: the router is the
+ * corner of routes that would have to turn from a later dimension to an earlier
+ * one.  If a route is still missing, all routes become up*down* routes on the
+ * rest of the fabric (fab_updown.c), which need no bubble flow control.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@
  * struct avoid - state
  * @f: fabric, with its failures
  * @deps: dependencies of all routes so far
- * @port: of the current destination: port of each router; ANGARA_PORT_NONE: none
- * @dist: cables to it; ANG_NONE: no route
+ * @port: port of each router to the current destination; ANGARA_PORT_NONE: none
+ * @dist: cables to that destination; ANG_NONE: no route
  * @path: routers that were walked
  */
 struct avoid {
@@ -46,8 +47,9 @@ static u32 route_whole(const struct angara_fabric *f, u32 router, u32 node)
 }
 
 /*
- * Walks the route of a node, up to a failure or a router whose distance is known.
- * The routers before it get theirs; behind a failure there is none.
+ * Follows the route of a node up to a failure or a router whose distance is
+ * known.  If the walk ends at such a router, the routers on the way get their
+ * distances; if it ends at a failure, they get none.
  */
 static void avoid_walk(struct avoid *a, u32 from, u32 dst)
 {
@@ -70,7 +72,10 @@ static void avoid_walk(struct avoid *a, u32 from, u32 dst)
 	}
 }
 
-/* Gives @at a port to a router @dist cables from the destination, if one may be used. */
+/*
+ * Sets the port of @at to a router that is @dist cables from the destination,
+ * if an allowed one exists.
+ */
 static bool avoid_join(struct avoid *a, u32 at, u32 dist, u32 dst)
 {
 	const struct angara_fabric *f = a->f;
@@ -90,7 +95,7 @@ static bool avoid_join(struct avoid *a, u32 at, u32 dist, u32 dst)
 	return false;
 }
 
-/* Does a node lack a route? */
+/* Is there a node without a route to the current destination? */
 static bool avoid_lacks(const struct avoid *a)
 {
 	u32 i;
@@ -155,7 +160,7 @@ static void avoid_free(struct avoid *a)
 }
 
 
-/* Per router, the least router that it can reach. */
+/* Sets, per router, the lowest router that it can reach. */
 static void find_parts(const struct angara_fabric *f, u32 *part)
 {
 	bool moved = true;
@@ -177,7 +182,7 @@ static void find_parts(const struct angara_fabric *f, u32 *part)
 
 /*
  * Changes only routes that lead over a failure.
- * Return: 1: @around is set; 0: that is not possible; -ENOMEM.
+ * Return: 1: @around is set; 0: some route cannot be replaced; -ENOMEM.
  */
 static int avoid_some(const struct angara_fabric *f, u8 *around)
 {
@@ -202,7 +207,7 @@ static int avoid_some(const struct angara_fabric *f, u8 *around)
 	return ret;
 }
 
-/* Return: channels that can wait in a circle; -ENOMEM. */
+/* Return: number of channels in which packets can deadlock; -ENOMEM. */
 static int64_t count_circle(const struct angara_fabric *f, bool updown)
 {
 	struct fab_deps deps;
@@ -234,7 +239,7 @@ static void count_entries(const struct angara_fabric *f, const bool *dead,
 				continue;
 			if (r < f->topo.nodes && port == ANGARA_PORT_NONE)
 				detours->lost++;
-			/* Entries that no route uses do not count. */
+			/* Do not count entries that no route uses. */
 			if (port != ANGARA_PORT_NONE)
 				detours->changed += port != route_whole(f, r, d);
 		}
@@ -266,7 +271,7 @@ static int mark_failed(const struct angara_fabric *f, u64 *failed, bool *dead,
 	return 0;
 }
 
-/* Routes of @f with the failures set. */
+/* Computes the routes of @f with the failures set. */
 static int avoid_routes(struct angara_fabric *f, const bool *dead,
 			struct angara_detours *detours)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Cuts of a graph: max-flow with one unit per cable, by shortest augmenting
- * paths.
+ * Minimum cuts of a graph: maximum flow with one unit per cable, by shortest
+ * augmenting paths.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 #include "fab.h"
 
-#define CUT_ALL		256U	/* largest fabric with every pair cut */
+#define CUT_ALL		256U	/* nodes up to which all pairs are cut */
 #define CUT_SOME	32U
-#define CUT_HALVES	16U	/* largest fabric with every half tried */
+#define CUT_HALVES	16U	/* nodes up to which all halves are tried */
 
 /**
  * struct flow - state of a max-flow search
@@ -43,7 +43,7 @@ static void flow_end(struct flow *w)
 	free(w->queue);
 }
 
-/* Adds an augmenting path.  Return: whether there was one. */
+/* Adds an augmenting path.  Return: true if there was one. */
 static bool flow_add(struct flow *w, const u8 *side)
 {
 	const struct angara_fabric *f = w->f;
@@ -134,8 +134,8 @@ static void cut_nodes(struct flow *w, u8 *side, struct angara_fabric_metrics *m)
 	u32 i;
 
 	/*
-	 * In a connected graph where all nodes are alike the connectivity is
-	 * their degree.
+	 * In a connected graph in which all nodes are equivalent, the
+	 * connectivity is their degree.
 	 */
 	if (!fab_is_even(w->f)) {
 		memset(side, FAB_FREE, w->f->topo.routers);

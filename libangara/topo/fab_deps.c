@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The channel dependency graph.  Packets in a channel wait for the channels that
- * follow it on their routes.  Without a circle of such channels there is no
- * deadlock: the channels that wait for none drain, then those that wait for these,
- * and so on.
+ * The channel dependency graph.  Packets in a channel wait for the channels
+ * that follow it on their routes.  If there is no cycle of such channels, there
+ * is no deadlock: channels that wait for no other drain first, then the
+ * channels that wait for these, and so on.
  *
- * Rings of a torus are circles, which bubble flow control keeps from deadlock
- * (ang_link.c).  But a packet that waits at a ring's way out holds up the ring
- * behind it.  So a ring without a failure counts as one channel: whatever one of
- * its channels waits for, all of them may wait for.  A ring with a failure is a
- * line, and its channels count one by one.
+ * Rings of a torus are cycles, which bubble flow control keeps from deadlock
+ * (ang_link.c).  But a packet that waits to leave a ring blocks the packets
+ * behind it on the ring.  So a ring without a failure counts as one channel:
+ * all channels of the ring wait for each channel for which one of them waits.
+ * A ring with a failure is a line, and its channels count one by one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,10 @@ static u32 deps_count(const struct angara_fabric *f)
 	return f->topo.routers * f->topo.nports;
 }
 
-/* Router at the end of a channel, ANG_NONE if there is no cable or it has failed. */
+/*
+ * Router at the end of a channel; ANG_NONE if there is no cable, or if it has
+ * failed.
+ */
 static u32 deps_end(const struct angara_fabric *f, u32 channel)
 {
 	u32 router = channel / f->topo.nports, port = channel % f->topo.nports;
@@ -31,7 +34,7 @@ static u32 deps_end(const struct angara_fabric *f, u32 channel)
 					     ang_topo_peer(&f->topo, router, port, NULL);
 }
 
-/* Channels of a torus: is it on a ring without a failure? */
+/* Is a channel of a torus on a ring without a failure? */
 static bool deps_on_ring(const struct angara_fabric *f, u32 channel)
 {
 	u32 port = channel % f->topo.nports;
@@ -105,7 +108,10 @@ static void deps_route(struct fab_deps *d, fab_route_fn *route, u32 from, u32 ds
 
 		if (out >= f->topo.nports)
 			return;
-		/* What fails carries nothing, but packets may be beyond it. */
+		/*
+		 * A failed channel carries no packets, but other packets may
+		 * wait for it.
+		 */
 		if (deps_end(f, channel) == ANG_NONE)
 			channel = ANG_NONE;
 		else if (last != ANG_NONE && !deps_straight(d, last, out))
@@ -123,7 +129,10 @@ void fab_deps_routes(struct fab_deps *d, fab_route_fn *route)
 	u32 *walked = d->stack;
 	u32 a, b;
 
-	/* There are at least as many places as channels, so as routers with cables. */
+	/*
+	 * @walked has a place per channel, so at least one per router with
+	 * cables.
+	 */
 	memset(walked, 0, (deps_count(d->f) + 1) * sizeof(*walked));
 	for (b = 0; b < d->f->topo.nodes; b++)
 		for (a = 0; a < d->f->topo.nodes; a++)
@@ -169,7 +178,7 @@ bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out)
 	return true;
 }
 
-/* The channel that stands for all of a ring, or the channel itself. */
+/* The channel that represents a ring, or the channel itself. */
 static u32 deps_whole(const struct fab_deps *d, u32 channel)
 {
 	u32 port = channel % d->f->topo.nports;
@@ -185,8 +194,9 @@ static u32 deps_whole(const struct fab_deps *d, u32 channel)
 }
 
 /*
- * Repeatedly takes away channels that wait for none; the rest can wait in a circle.
- * A ring waits as long as one of its channels waits.
+ * Repeatedly removes channels that wait for no other channel; the remaining
+ * ones are in cycles, or wait for these. A ring waits as long as one of its
+ * channels waits.
  */
 u32 fab_deps_circle(struct fab_deps *d)
 {
@@ -198,7 +208,9 @@ u32 fab_deps_circle(struct fab_deps *d)
 
 	for (c = 0; c < n; c++)
 		whole[c] = deps_whole(d, c);
-	/* waits[]: the round in which a channel that stands for itself still waited */
+	/*
+	 * waits[]: per representing channel, the last round in which it waited
+	 */
 	memset(waits, 0, n * sizeof(*waits));
 	for (d->search = 1; moved; d->search++) {
 		u32 was = left;
@@ -210,7 +222,10 @@ u32 fab_deps_circle(struct fab_deps *d)
 				u32 to = whole[deps_end(f, c) * f->topo.nports +
 					       (u32)__builtin_ctzll(set)];
 
-				/* It is left if it waited in the round before. */
+				/*
+				 * A channel remains if it waited in the
+				 * previous round.
+				 */
 				if (d->search == 1 || waits[to] + 1 >= d->search)
 					break;
 			}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Metrics by the formulas of document 001 (table 1 and its text). */
+/*
+ * Metrics by the formulas of document 001, about topologies (table 1 and its
+ * text).
+ */
 #include <errno.h>
 
 #include "fab.h"

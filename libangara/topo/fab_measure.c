@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Metrics of a graph, by breadth-first searches from many routers at once: a
- * word has a bit per search, so one pass over the cables serves all of them.
+ * word has a bit per search, so one pass over the cables advances all searches.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct bits {
  * @next: per router, searches that reach it in this step
  * @far: cables to the farthest node, per search
  * @reached: searches that have reached every node
- * @sum: of the distances from all starts to all nodes
+ * @sum: sum of the distances from all starts to all nodes
  */
 struct wave {
 	const struct angara_fabric *f;
@@ -60,7 +60,9 @@ static void wave_start(struct wave *w, u32 search, u32 router)
 	w->now[router].w[search / 64] |= bit;
 }
 
-/* One step.  Return: whether a new router was reached. */
+/*
+ * Advances all searches by a step. Return: true if a new router was reached.
+ */
 static bool wave_step(struct wave *w, u32 step)
 {
 	const struct angara_fabric *f = w->f;
@@ -123,8 +125,8 @@ static void measure_far(struct wave *w, u16 *far, struct angara_fabric_metrics *
 	for (base = 0; base < all; base = end) {
 		end = base + SEARCHES < all ? base + SEARCHES : all;
 		/*
-		 * Switches start in groups of their own, since their distances
-		 * are not counted.
+		 * Searches from switches are in separate groups, since their
+		 * distances are not counted in the average.
 		 */
 		if (base < t->nodes && end > t->nodes)
 			end = t->nodes;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Plans of trees: each tree avoids the channels loaded by those before it. */
+/*
+ * Plans of trees: each tree avoids the channels that earlier trees have loaded.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Expected times of operations over planned trees, on an idle fabric.
+ * Expected times of operations on planned trees, on an idle fabric.
  *
- * The first packet is followed through the blocks, as the simulator does it: up
- * the tree a Reducer reads whole packets, one flit per cycle, one packet at a
- * time; down the tree, packets are passed on as they arrive.  The other packets
- * follow at the rate of PCIe or of the busiest Reducer.  A reduction also waits
- * for credits of its host: it has 16 ReduceIds on each tree, and learns which
- * are free after 128 results on all trees, or 4096 cycles.
+ * The model follows the first packet through the blocks, as the simulator does:
+ * up the tree, a Reducer reads whole packets, one flit per cycle, one packet at
+ * a time; down the tree, packets are passed on as they arrive.  The other
+ * packets follow at the rate of PCIe or of the busiest Reducer.  A reduction
+ * also waits for credits of its host: it has 16 ReduceIds on each tree, and is
+ * notified of free ones after 128 results over all trees, or 4096 cycles.
  *
- * No packet crosses a channel twice, or the FIFO of a root: on an idle fabric
- * these are never slower than PCIe.
+ * Channels and the FIFO of a root are not modelled as limits: on an idle fabric
+ * they are never slower than PCIe.
  *
  * Times are in picoseconds.
  */
@@ -37,10 +37,10 @@ static_assert(ANGARA_FLIT_BYTES * 8 * ANG_VALUE_CLOCK >= ANG_VALUE_HOST_RATE * 1
  * @trees: trees that share its packets
  * @op: ANGARA_OP_BCAST or ANGARA_OP_ALLREDUCE
  * @packets: packets
- * @flits: flits of the first one
+ * @flits: flits of the first packet
  * @queue: routers of a tree, parents first
  * @at: time of the first packet at each router
- * @tail: when its last flit is there
+ * @tail: time of the last flit of that packet at each router
  * @reads: packets that each router's Reducer reads
  */
 struct time_op {
@@ -89,7 +89,7 @@ static u64 time_router(const struct ang_topo *t, u32 router)
 						      ANG_VALUE_ROUTER);
 }
 
-/* Packets of a local participant go through the channel of its module. */
+/* Injection time of local participant @nth. */
 static u64 time_inject(const struct time_op *o, u32 nth)
 {
 	u32 modules = o->plan->f->topo.modules;
@@ -129,7 +129,9 @@ static void time_sort(u64 *times, u32 n)
 		}
 }
 
-/* When a router's Reducer has the result of the first packet. */
+/*
+ * Return: time at which a router's Reducer has the result of the first packet.
+ */
 static u64 time_reduce(const struct time_op *o, const struct angara_tree_row *row,
 		       u32 router)
 {
@@ -153,7 +155,10 @@ static u64 time_reduce(const struct time_op *o, const struct angara_tree_row *ro
 	return time_align(now + CYCLES(ANG_VALUE_REDUCER));
 }
 
-/* From the root down; @o->at and @o->tail of the root are set. */
+/*
+ * Follows the first packet down from the root, for which @o->at and @o->tail
+ * are set.
+ */
 static u64 time_down(const struct time_op *o, const struct angara_tree_row *rows,
 		     u32 count)
 {
@@ -222,7 +227,7 @@ static u64 time_allreduce(const struct time_op *o,
 	return time_down(o, rows, count);
 }
 
-/* Adds the packets of a tree that Reducers read. */
+/* Adds the packets that Reducers read for a tree. */
 static void time_add(struct time_op *o, const struct angara_tree_row *rows,
 		     u32 count, u32 share)
 {
@@ -256,7 +261,7 @@ static u64 time_busiest(const struct time_op *o, const struct angara_tree_row *r
 }
 
 /*
- * Time of the packets after the first one, @gap each; reductions wait for
+ * Time of all packets after the first one, @gap each; reductions wait for
  * credits.
  */
 static u64 time_rest(const struct time_op *o, u64 gap)
@@ -264,7 +269,10 @@ static u64 time_rest(const struct time_op *o, u64 gap)
 	u32 each = (o->packets + o->trees - 1) / o->trees;
 	u32 window = ANGARA_MAX_REDUCES * o->trees;
 	u64 rest = (o->packets - 1) * gap;
-	/* The count reaches the host, and its next packet the Reducer. */
+	/*
+	 * Delay until the credit packet reaches the host and the host's next
+	 * packet reaches the Reducer.
+	 */
 	u64 news = ANG_VALUE_EJECT * NS +
 		   time_host(ang_flits_of(1, ANG_DEF_TREES * sizeof(u64))) +
 		   time_inject(o, 0) + CYCLES(o->flits) +
@@ -324,7 +332,10 @@ ANG_PUBLIC uint64_t angara_plan_time(const struct angara_plan *plan, uint32_t tr
 				 time_allreduce(&o, rows, root, count));
 		time_add(&o, rows, count, (o.packets - i + trees - 1) / trees);
 	}
-	/* Of 2^22 packets, the mean is exact to 2^-22 of a packet's time. */
+	/*
+	 * Use the mean over 2^22 packets, whose error is at most 2^-22 of a
+	 * packet's time.
+	 */
 	gap = time_busiest(&o, plan->rows, o.flits) / o.packets;
 	first += time_rest(&o, gap);
 	free(o.at);

@@ -6,9 +6,9 @@
  * must be able to continue from a router to all of its children, so the turns
  * allowed there depend on the cable to the parent.  The search takes allowed
  * turns only, and without failures it still reaches all routers.  Where channel
- * classes order dimensions or levels, the shortest path to a router is one of
- * the lowest class that leads there.  With up*down* routing the router of rank 0 is
- * reachable by up channels alone.  Proof: let r be the router of lowest rank
+ * classes order dimensions or levels, the shortest path to a router has the
+ * lowest class of all paths to it.  With up*down* routing the router of rank 0
+ * is reachable by up channels alone.  Proof: let r be the router of lowest rank
  * that is reached by up channels alone, and suppose that its rank is not 0.  It
  * has a neighbour of lower rank, reached by a path that ends with a down
  * channel.  That path turned down at a router of still lower rank, reached by
@@ -22,7 +22,7 @@
 #include "fab.h"
 
 #define ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
-#define ROOTS_ALL	1024	/* largest fabric with every root tried */
+#define ROOTS_ALL	1024	/* nodes up to which all roots are tried */
 #define ROOTS_SOME	64
 
 /**
@@ -33,8 +33,8 @@
  * @in: arc to the router from its parent
  * @queue: routers by distance
  * @tail: length of @queue
- * @below: with @load, children of each router in the existing trees
- * @children: buffer for those in the tree that is compared
+ * @below: with @load, number of children of each router in the existing trees
+ * @children: with @load, number of children in the tree that is compared
  */
 struct tree_work {
 	const struct angara_fabric *f;
@@ -74,8 +74,8 @@ static void tree_reach(struct tree_work *w, u32 at, u32 arc)
 		return;
 	}
 	/*
-	 * An equally short path: prefer it if its class allows as much and its
-	 * load is less.
+	 * Prefer an equally short path if its class allows the same turns and
+	 * its load is lower.
 	 */
 	if (w->dist[to] != w->dist[at] + 1)
 		return;
@@ -144,7 +144,7 @@ static bool tree_takes_part(const struct angara_fabric *f, const uint16_t *pe)
 	return any;
 }
 
-/* Does the tree that was searched reach all participants? */
+/* Does the tree found reach all participants? */
 static bool tree_reaches(const struct tree_work *w, const uint16_t *pe)
 {
 	u32 i;
@@ -238,8 +238,8 @@ ANG_PUBLIC int angara_fabric_cost(const struct angara_fabric *fabric,
 /**
  * struct tree_score - quality of a tree: less is better
  * @depth: cables to the farthest participant
- * @most: trees on its most loaded channel
- * @below: most children of one of its routers, in all trees together
+ * @most: number of trees on the tree's most loaded channel
+ * @below: maximum number of children of one of its routers, over all trees
  * @sum: sum of the loads of its channels
  * @paths: sum of the cables to each local participant
  */
@@ -265,9 +265,7 @@ static bool tree_is_better(const struct tree_score *a, const struct tree_score *
 	return a->depth != b->depth ? a->depth < b->depth : a->paths < b->paths;
 }
 
-/*
- * Adds the channels above a participant, up to those that are already counted.
- */
+/* Adds the channels above a participant that are not counted yet. */
 static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 			    struct tree_score *score)
 {
@@ -288,7 +286,7 @@ static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 	}
 }
 
-/* Return: false if failures keep the tree from a participant. */
+/* Return: false if the tree cannot reach a participant because of failures. */
 static bool tree_try(struct tree_work *w, u32 root, const uint16_t *pe,
 		     struct tree_score *score)
 {
@@ -333,7 +331,9 @@ int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
 		members += pe[i] > 0;
 	if (nodes > ROOTS_ALL && members > ROOTS_SOME)
 		step = members / ROOTS_SOME;
-	/* Participants first, then the other nodes if all are tried. */
+	/*
+	 * Try participants first, then the other nodes if all roots are tried.
+	 */
 	for (i = 0; i < 2 * nodes; i++) {
 		u32 root = i % nodes;
 		struct tree_score score;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * up*down* routes on what remains of a fabric: each part that is still whole is
- * described as a graph, whose routes the model computes.
+ * up*down* routes on the rest of a fabric with failures: each connected part is
+ * described as a graph, and the device model computes the routes of this graph.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,10 @@ struct updown {
 	u32 *queue;
 };
 
-/* Return: routers that can be reached from @first; sets their part and the queue. */
+/*
+ * Return: number of routers that can be reached from @first; sets their part
+ * and the queue.
+ */
 static u32 updown_part(struct updown *u, u32 first)
 {
 	const struct angara_fabric *f = u->f;
@@ -78,7 +81,7 @@ static void updown_copy(struct updown *u, u32 first, const struct ang_topo *rest
 					(u8)ang_topo_route(rest, u->number[r], u->number[d]);
 }
 
-/* Routes within the part of @first, which has several routers. */
+/* Computes routes within the part of @first, which has several routers. */
 static int updown_routes(struct updown *u, u32 first)
 {
 	struct ang_topo_why why;
@@ -120,7 +123,7 @@ int fab_updown(const struct angara_fabric *f, u8 *around)
 
 	for (i = 0; memory && i < routers; i++)
 		u.part[i] = ANG_NONE;
-	/* Parts without a node need no routes. */
+	/* Start at nodes only: a part without a node needs no routes. */
 	for (i = 0; !ret && i < f->topo.nodes; i++)
 		if (u.part[i] == ANG_NONE && updown_part(&u, i) > 1)
 			ret = updown_routes(&u, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The caller fills in the public torus.  The model's torus also has derived
- * values, and its sizes are checked.
+ * Converts the public torus, which the caller fills in, to the model's torus,
+ * which has checked sizes and derived values.
  */
 #ifndef ANG_TOPO_INTERNAL_H
 #define ANG_TOPO_INTERNAL_H

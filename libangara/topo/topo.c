@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The torus: the public interface.  The model does the arithmetic. */
+/*
+ * The torus: the public interface.  The device model (driver/model) does the
+ * arithmetic.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Trees in dimension order, and their check.
  *
  * The path from the root to a node corrects X first, then Y, Z and W, each in
- * the shorter direction.  The path to a node on that path is a prefix of it.
- * So the paths to any set of nodes form a tree, and the parent of a node
+ * the shorter direction.  The path to any node on that path is a prefix of the
+ * path.  So the paths to any set of nodes form a tree, and the parent of a node
  * follows from the root and the node alone.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
 
-/* The last step of the path from @root to @node, which differ. */
+/* The last step of the path from @root to another node @node. */
 static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 {
 	u16 from[ANGARA_MAX_DIMS], to[ANGARA_MAX_DIMS];
@@ -29,7 +29,8 @@ static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 }
 
 /*
- * Adds the path from @root to @node.  Return: nodes that are new in the tree.
+ * Adds the path from @root to @node.  Return: number of nodes that are new in
+ * the tree.
  */
 static u32 add_way(const struct ang_topo *t, u32 root, u32 node,
 		   struct angara_tree_row *rows)
@@ -107,14 +108,14 @@ ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
 		[ANGARA_TREE_RULE_LINK] =
 			"the neighbour at a port down does not point back up",
 		[ANGARA_TREE_RULE_TORUS] =
-			"a port down is against the order of dimensions",
+			"a port down breaks the order of dimensions",
 		[ANGARA_TREE_RULE_FIELD] =
 			"a field is out of range, or two disagree",
 		[ANGARA_TREE_RULE_SHARED] =
 			"partition or epoch differs among rows",
-		[ANGARA_TREE_RULE_REACH] = "a row is not reached from the root",
+		[ANGARA_TREE_RULE_REACH] = "a row cannot be reached from the root",
 		[ANGARA_TREE_RULE_ORDER] =
-			"a port down is against the order of channels",
+			"a port down breaks the order of channels",
 	};
 
 	return rule < sizeof(texts) / sizeof(*texts) ? texts[rule] :

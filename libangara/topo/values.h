@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Parameters of the hardware's times: expected times of plans are computed with
- * these, and the simulator has them as defaults.
+ * Times and rates of the hardware: expected times of plans are computed with
+ * these parameters, and they are the defaults of the simulator.
  *
- * "Given" parameters are those that document 000 names. "Fitted" ones are chosen to reproduce a
- * published number; "free" ones are neither.  The basis is the place in the document, the published
- * number, or the reason; the range of a free one contains its plausible values.  tools/sim/origin.c
- * has the parameters that only the simulator has.
+ * "Given" parameters are stated in the adapter's specification (document 000).
+ * "Fitted" ones are chosen to reproduce a published number; "free" ones are
+ * neither.  The basis is the section of the document, the published number, or
+ * the reason for the choice; the range of a free parameter contains its
+ * plausible values.  tools/sim/origin.c has the parameters that only the
+ * simulator has.
  *
  * V(symbol, name, value, unit, source, description, basis, range)
  */

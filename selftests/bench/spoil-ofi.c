@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Corrupts the memory of ofi-rate: flips a bit in the last byte of its buffer
- * each time the two processes meet, also after the messages that are checked.
- * That byte is the last one of a destination of SPOILT bytes.
+ * Corrupts the memory of ofi-rate: clears the last byte of its buffer each time
+ * the two processes meet, also after the messages that are checked.  That byte is
+ * the last one of a destination of SPOILT bytes, where no process sends a 0.  Data
+ * of a message may still arrive when the processes meet, so wait for it: it would
+ * replace the wrong byte.
  */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#define SPOILT	4096
+#define SPOILT		4096
+#define LATE_US		1000000
 
 static char *buffer;
 
@@ -31,7 +35,9 @@ ssize_t recv(int fd, void *data, size_t len, int flags)
 
 	*(void **)&next = dlsym(RTLD_NEXT, "recv");
 	ret = next(fd, data, len, flags);
-	if (ret == 1 && buffer)
-		buffer[2 * SPOILT - 1] ^= 1;
+	if (ret == 1 && buffer) {
+		usleep(LATE_US);
+		buffer[2 * SPOILT - 1] = 0;
+	}
 	return ret;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Library, tools and selftests build with gcc and with clang, without a warning;
+# Library, tools and kselftests build with gcc and with clang, without a warning;
 # clang optimises library and tools only if LONG is set.
 
 set -u
@@ -20,13 +20,13 @@ build()
 {
 	local log=$TAP_TMP/log status=0 options=() out=$TAP_TMP/$1 library=$TAP_TMP/$1
 
-	if [ "$2" != selftests ] && is_default "$1"; then
+	if [ "$2" != selftests/kselftest ] && is_default "$1"; then
 		# In that variant warnings are errors.
 		variant plain "$2"
 		return
 	fi
-	if [ "$2" = selftests ]; then
-		# The Makefile adds to CFLAGS, as those of the kernel do.
+	if [ "$2" = selftests/kselftest ]; then
+		# This Makefile appends to CFLAGS, as kernel makefiles do.
 		! is_default "$1" || library=$VARIANTS/plain
 		options=("LIBANGARA=$library/lib/libangara.a")
 		out+=/selftests
@@ -45,7 +45,7 @@ for compiler in gcc clang; do
 		skip "$compiler" "not installed"
 		continue
 	fi
-	for part in libangara libangara/shmem tools selftests; do
+	for part in libangara libangara/shmem tools selftests/kselftest; do
 		check "$compiler: $part" build "$compiler" "$part"
 	done
 done

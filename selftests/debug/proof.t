@@ -80,7 +80,7 @@ program()
 for kernel in debug kcsan; do
 	mapfile -t names < <(faults "$LIST" program | sort -u)
 	[ ${#names[@]} -gt 0 ] || continue
-	echo "==> kernel $kernel: no fault, ${names[*]}" >&2
+	echo "==> kernel $kernel: running ${names[*]} without a seeded fault" >&2
 	check "kernel $kernel: no fault, no report" passes "$kernel" "${names[@]}"
 done
 faults "$LIST" try

@@ -8,6 +8,9 @@
  *			others complete the reduction
  *	armed		members sleep in poll(2), having posted after they armed
  *	killed		the first member dies after it has contributed
+ *	absent		the first member dies when the others have contributed
+ *	asleep		members sleep until the last one contributes
+ *	unmet		members wait longer than a reduction stays on its board
  *	disagree	the first member posts another length
  *	bcast		barriers follow broadcasts
  *	late		the first member looks for its completion late
@@ -20,14 +23,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <angara/angara.h>
 
 #include "check.h"
-#include "tests/pending.h"
+#include "lib.h"
+#include "embed/embed.h"
+#include "../library/pending.h"
 
 #define LIMIT	20000
+#define DEADLINE 5000		/* of an error after a death */
+#define PROMPT	25000000ULL	/* ns; a sleeper that is not woken looks after 50 ms */
 #define TIMES	20U
 #define BULK	(1U << 20)
 #define WARM_UP	50U
@@ -39,6 +47,7 @@ static struct angara_team *team;
 static unsigned int rank, size;
 static int32_t *data;
 static pid_t pids[64];
+static sigset_t posted;		/* SIGRTMIN, which is counted: a member has posted */
 
 /* Sums @count numbers; the result is behind them. */
 static int post(struct pending *req, unsigned int count, int32_t salt,
@@ -65,7 +74,7 @@ static void expect(unsigned int count, int32_t salt)
 }
 
 /*
- * The second member wakes the first one, until that takes part again.  Every
+ * The second member wakes the first one until the first takes part again. Every
  * second time it brings a fence, with which reductions go by packets.
  */
 static void stopped(unsigned int time)
@@ -134,6 +143,69 @@ static void killed(unsigned int time)
 		errx(1, "after a death: %s", strerror(-ret));
 }
 
+static void absent(unsigned int time)
+{
+	struct pending req = { 0 };
+	unsigned int i;
+	int ret;
+
+	(void)time;
+	if (!rank) {
+		for (i = 1; i < size; i++)
+			if (sigwaitinfo(&posted, NULL) < 0)
+				err(1, "sigwaitinfo");
+		raise(SIGKILL);
+	}
+	CHECK(post(&req, 2, 0, 0));
+	kill(pids[0], SIGRTMIN);
+	ret = pending_wait(ctx, &req, DEADLINE);
+	if (ret != -ECONNRESET)
+		errx(1, "without a member: %s", strerror(-ret));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* Half of the sleepers at least wake up in time, also on a busy machine. */
+static void asleep(unsigned int time)
+{
+	static unsigned int slow;
+	struct pending req = { 0 };
+	uint64_t start;
+
+	CHECK(angara_barrier(team));
+	start = now_ns();
+	if (rank == time % size)
+		usleep(2000);
+	CHECK(post(&req, 2, (int32_t)time, 0));
+	CHECK(pending_wait(ctx, &req, LIMIT));
+	expect(2, (int32_t)time);
+	slow += now_ns() - start > PROMPT;
+	if (slow > TIMES / 2)
+		errx(1, "%u times no result in %llu ns", slow, PROMPT);
+}
+
+static void unmet(unsigned int time)
+{
+	struct pending req = { 0 };
+	int ret = 0;
+
+	if (!rank)
+		usleep(400000);
+	CHECK(post(&req, 2, (int32_t)time, 0));
+	if (rank)
+		ret = pending_wait(ctx, &req, 4 * EMB_LOOK_MS);
+	if (ret == -ETIMEDOUT && ctx->dev.boarded)
+		errx(1, "the reduction stays on its board");
+	CHECK(pending_wait(ctx, &req, LIMIT));
+	expect(2, (int32_t)time);
+}
+
 static void disagree(unsigned int time)
 {
 	struct pending req = { 0 };
@@ -184,6 +256,9 @@ static const struct {
 	{ "stopped", TIMES, stopped },
 	{ "armed", TIMES, armed },
 	{ "killed", 1, killed },
+	{ "absent", 1, absent },
+	{ "asleep", TIMES, asleep },
+	{ "unmet", 1, unmet },
 	{ "disagree", 1, disagree },
 	{ "bcast", TIMES, bcast },
 	{ "late", TIMES, late },
@@ -191,16 +266,20 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+	const struct angara_ctx_attr attr = { .size = sizeof(attr), .spin_us = 1 };
 	struct angara_domain *dom;
 	pid_t self = getpid();
 	unsigned int i, k;
 
+	sigemptyset(&posted);
+	sigaddset(&posted, SIGRTMIN);
+	sigprocmask(SIG_BLOCK, &posted, NULL);
 	CHECK(angara_job_init(&job));
 	rank = angara_job_rank(job);
 	size = angara_job_size(job);
 	CHECK(angara_job_allgather(job, &self, sizeof(self), pids));
 	CHECK(angara_domain_open(NULL, NULL, &dom));
-	CHECK(angara_ctx_open(dom, NULL, &ctx));
+	CHECK(angara_ctx_open(dom, &attr, &ctx));
 	CHECK(angara_team_create(job, ctx, NULL, 0, NULL, &team));
 	CHECK(angara_team_malloc(team, 2 * BULK, &mr));
 	data = angara_mr_addr(mr);
@@ -214,5 +293,5 @@ int main(int argc, char **argv)
 			cases[k].run(i);
 		return 0;
 	}
-	errx(2, "usage: boards stopped|armed|killed|disagree|bcast|late");
+	errx(2, "usage: boards CASE");
 }

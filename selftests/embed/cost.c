@@ -5,8 +5,8 @@
  * measured(), so a tool that counts within that function counts the operation.
  *
  *	cost run OPERATION COUNT	on 2 nodes, for a tool that counts
- *	cost quiet OPERATION COUNT	the same; dies by a system call, fails
- *                                         on an allocation
+ *	cost quiet OPERATION COUNT	the same; a system call kills it, an
+ *                                         allocation makes it fail
  *	cost copies OPERATION NODES	bytes of payload copied, in units of the
  *					operation's length
  *	cost rings			doorbells of a batch of 64 puts
@@ -22,7 +22,7 @@
 
 #include <angara/angara.h>
 
-#include "../quiet.h"
+#include "../common/quiet.h"
 #include "members.h"
 #include "embed/embed.h"
 #include "ang_types.h"

@@ -125,7 +125,7 @@ u32 host_keeper(const struct host *h, u32 router)
 
 /*
  * Runs a node as a waiting process does, in a view of its own: first pending
- * work, then timers that a doorbell leaves.
+ * work, then timers, which doorbells do not fire.
  */
 void host_run(struct host *h)
 {
@@ -233,7 +233,7 @@ void ctx_buffer(struct tctx *c, u64 len)
 	struct ang_dev *dev = &emb_tctx(c)->dom;
 	void *mem;
 
-	EXPECT_EQ(dev->ops->alloc(dev, len, &mem), 0);
+	EXPECT_EQ(dev->ops->alloc(dev, len, 1, &mem), 0);
 	c->buf = mem;
 	c->buf_len = len;
 	cmd.flags = ANGARA_MR_KEY;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Pending work wakes a thread that sleeps, although other threads that offered
- * help have died or are stopped: those sleep on no word any more.
+ * Pending work wakes a thread that sleeps, even if other threads that offered
+ * help have died or are stopped, so that none sleeps on their words.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -74,13 +74,13 @@ int main(void)
 		head->helpers[i] = i + 1;
 	call_helper(&r);
 	pthread_join(thread[0], NULL);
-	expect(woken[2] == 1, "the first thread that sleeps was not told");
-	expect(!woken[3], "a second one was told");
+	expect(woken[2] == 1, "the first thread that sleeps was not woken");
+	expect(!woken[3], "a second thread was woken");
 	expect(!head->helpers[0] && !head->helpers[1] && !head->helpers[2],
-	       "an offer stands after its call");
-	expect(head->helpers[3] == 4, "an offer is gone without a call");
+	       "an offer remains after its call");
+	expect(head->helpers[3] == 4, "an offer was removed without a call");
 	call_helper(&r);
 	pthread_join(thread[1], NULL);
-	expect(woken[3] == 1 && !head->helpers[3], "the second thread was not told");
+	expect(woken[3] == 1 && !head->helpers[3], "the second thread was not woken");
 	return 0;
 }

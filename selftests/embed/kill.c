@@ -33,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,8 +41,8 @@
 
 #include <angara/angara.h>
 
-#include "tests/pending.h"
-#include "../alone.h"
+#include "../library/pending.h"
+#include "../common/alone.h"
 
 #define LIMIT_MS	60000	/* limit for an error to arrive */
 #define SHORT_MS	4000	/* limit for processes that wait for a
@@ -353,6 +354,8 @@ static void stand_start(const char *self)
 	if (standers < 0)
 		err(1, "fork");
 	if (!standers) {
+		/* If this test ends by an error, the launcher ends the bystanders. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		execlp("angara-run", "angara-run", "-n", n, "--fabric", fabric,
 		       "--nodes", OTHER_NODES, self, "stand", "1", file,
 		       (char *)NULL);
@@ -524,7 +527,7 @@ static bool one_round(struct round *r, const char *self)
 	if (good && torn(r) > MAX_TORN * (stops ? struck : r->killed))
 		good = !printf("# %u nodes were reset\n", torn(r));
 	if (good && !stand_goes_on(&before))
-		good = !printf("# the bystanders do not go on\n");
+		good = !printf("# the bystanders make no progress\n");
 	return good;
 }
 

@@ -12,7 +12,7 @@
 #include <linux/angara.h>
 
 #include "members.h"
-#include "../alone.h"
+#include "../common/alone.h"
 
 struct member member[MAX_MEMBERS];
 struct angara_peer peers[MAX_MEMBERS];
@@ -31,7 +31,7 @@ static void give_memory(struct member *m, size_t len)
 		CHECK(alone_malloc(m->ctx, len, &m->mr));
 		return;
 	}
-	CHECK(ang_mr_map(m->ctx->dom, len, &addr, &mapped));
+	CHECK(ang_mr_map(m->ctx->dom, len, 1, &addr, &mapped));
 	CHECK(angara_mr_reg_key(m->ctx->dom, addr, len, ANGARA_ACCESS_ALL,
 				angara_mr_key(member[0].mr), &m->mr));
 	m->mr->mapped = mapped;

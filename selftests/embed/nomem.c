@@ -15,7 +15,7 @@
 
 #define MUST(x) do {							\
 	if (!(x)) {							\
-		fprintf(stderr, "rank %u: %s: place %u of rank %u: not %s\n", \
+		fprintf(stderr, "rank %u: %s: allocation %u of rank %u failed: expected %s\n", \
 			rank, scene->name, place, victim, #x);		\
 		exit(1);						\
 	}								\

@@ -162,8 +162,8 @@ static void wait_for(struct angara_ctx *ctx, unsigned int ms)
 }
 
 /*
- * Runs a slow call.  Another process @pid dies meanwhile, and leaves @left such
- * processes.
+ * Runs a slow call.  Process @pid dies during the call; @left other processes
+ * remain.
  */
 static void slowly(struct angara_ctx *ctx, const struct call *call, pid_t pid, u32 left)
 {
@@ -183,7 +183,7 @@ static void slowly(struct angara_ctx *ctx, const struct call *call, pid_t pid, u
 	alarm(LIMIT_S);
 	ok(put(ctx, mr, mr, NULL), call->name, "a put completes");
 	ok(put(ctx, mr, NULL, any), call->name,
-	   "so does one from memory that is not registered");
+	   "a put from memory that is not registered completes");
 	ok(!angara_mr_reg(dom, any, sizeof(any), ANGARA_ACCESS_ALL, &more) &&
 	   put(ctx, mr, more, NULL), call->name, "other memory is registered and used");
 	angara_mr_dereg(more);
@@ -192,12 +192,12 @@ static void slowly(struct angara_ctx *ctx, const struct call *call, pid_t pid, u
 	wait_for(ctx, 5 * EMB_LOOK_MS);
 	ok(put(ctx, mr, mr, NULL), call->name, "a put completes after a process has died");
 	ok(READ_ONCE(fab->head->here) == 1 + left, call->name,
-	   "the dead process has been seen to");
-	ok(!__atomic_load_n(&ended, __ATOMIC_ACQUIRE), call->name, "it is under way still");
+	   "the dead process is no longer counted");
+	ok(!__atomic_load_n(&ended, __ATOMIC_ACQUIRE), call->name, "the slow call still runs");
 	sem_post(&may_end);
 	pthread_join(thread, &ret);
 	ok(!ret && (!slow_mr || put(ctx, slow_mr, mr, NULL)), call->name,
-	   "it ends, and the memory is used");
+	   "the slow call ends, and its memory is used");
 	alarm(0);
 	angara_free(mr);
 }

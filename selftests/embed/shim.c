@@ -172,7 +172,7 @@ static bool answers(unsigned long nr)
 {
 	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_DOMAIN_CREATE ||
 	       nr == ANGARA_IOCTL_CTX_CREATE || nr == ANGARA_IOCTL_MR_REG || nr == ANGARA_IOCTL_TREE_GET ||
-	       nr == ANGARA_IOCTL_TREE_CHECK;
+	       nr == ANGARA_IOCTL_TREE_CHECK || nr == ANGARA_IOCTL_MANAGE;
 }
 
 /* A program that only polls memory needs a thread that runs the model. */

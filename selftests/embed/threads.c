@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "members.h"
-#include "tests/pending.h"
+#include "../library/pending.h"
 
 #define LEN	(1U << 16)
 #define HALF	(LEN / 2)

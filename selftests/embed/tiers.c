@@ -2,13 +2,14 @@
 /*
  * Random collectives, for a comparison of both tiers: the members of a job post
  * the same ones, some of which are queued, in two teams at a time.  Each member
- * delays and waits in ways of its own, as its seed says.
+ * delays and waits as its own seed decides.
  *
  *	angara-run -n N tiers OPERATIONS SEED
  *
  * Each member prints a line: its rank, a digest of all results and statuses,
  * and how many of its reductions boards have completed.  The digests depend on
- * the number of members, the fabric, OPERATIONS and SEED alone.
+ * the number of members, the fabric, OPERATIONS and SEED alone, and so do the
+ * counters of the fabric, see counts.h.
  */
 #include <err.h>
 #include <poll.h>
@@ -18,9 +19,10 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "counts.h"
 #include "team.h"
 #include "embed/embed.h"
-#include "tests/pending.h"
+#include "../library/pending.h"
 
 #define QUEUED	6U		/* operations at a time, at most */
 #define ROOM	8192U		/* bytes of one operation's memory, twice that */
@@ -32,7 +34,11 @@ static struct angara_ctx *ctx;
 static struct angara_mr *mr;
 static struct angara_team *teams[2];	/* all; those of even ranks, or NULL */
 static unsigned int rank, size;
-static unsigned long common, own;	/* random numbers: equal everywhere; of this one */
+/*
+ * States of random numbers: equal at all members; of this member; for delays
+ * and waits.
+ */
+static unsigned long common, mine, own;
 static u64 digest = ANG_HASH_INIT;
 
 static unsigned int rnd(unsigned long *state, unsigned int below)
@@ -123,7 +129,7 @@ static int bcast_post(struct posted *p, struct angara_team *team, unsigned int i
 	p->len = len;
 	memset(place(i), (int)byte, len);
 	if (angara_team_rank(team) == root)
-		CHECK((rnd(&own, 2) ? angara_bcast_nbi(team, angara_mr_key(mr),
+		CHECK((rnd(&mine, 2) ? angara_bcast_nbi(team, angara_mr_key(mr),
 						       off + ROOM, mr, off, len,
 						       NULL) :
 				      angara_bcast(team, angara_mr_key(mr),
@@ -193,7 +199,7 @@ static void result_note(const struct posted *p)
 /* A put of this member alone, between operations of its teams. */
 static void disturb(void)
 {
-	u64 word = own;
+	u64 word = mine;
 	struct angara_peer self = { 0 };
 	struct angara_ctx_info info = { .size = sizeof(info) };
 
@@ -221,7 +227,7 @@ static unsigned int batch(void)
 			CHECK(post(&all[i], team, i));
 		used[i] = team;
 		common = ahead * 31 + 17;
-		if (!rnd(&own, 10))
+		if (!rnd(&mine, 10))
 			disturb();
 		if (!rnd(&own, 40))
 			usleep(rnd(&own, 300));
@@ -270,13 +276,16 @@ int main(int argc, char **argv)
 		errx(2, "usage: tiers OPERATIONS SEED");
 	set_up();
 	common = strtoul(argv[2], NULL, 0);
-	own = common * 31 + rank + getpid();
+	mine = common * 31 + rank;
+	own = mine + getpid();
+	counts_note(job, ctx);
 	for (left = (unsigned int)atoi(argv[1]); left; ) {
 		unsigned int n = batch();
 
 		left -= n < left ? n : left;
 	}
 	CHECK(angara_quiet(ctx, LIMIT));
+	counts_note(job, ctx);
 	printf("%u %016llx %llu\n", rank, (unsigned long long)digest,
 	       (unsigned long long)((struct emb_dev *)ctx->dev.priv)->by_board);
 	fflush(stdout);

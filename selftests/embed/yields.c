@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Waits next to a program that computes, which takes a slice of time at every
- * yield: a wait sleeps after its first long yield.  If yields are short, a wait
- * continues to yield.  Polls never sleep.  The test makes the fabric believe
- * that it has more processes than processors.  Linked with --wrap=sched_yield,
+ * yield: a wait sleeps after its first long yield, and longer after each that
+ * follows soon.  If yields are short, a wait continues to yield.  Polls never
+ * sleep.  The test makes the fabric believe that it has more processes than
+ * processors.  A thread that shares its processor yields as often.  A wait spins
+ * for less if the last ones took long.  Linked with --wrap=sched_yield,
  * --wrap=emb_now_ns and --wrap=emb_wait.  Prints TAP.
  */
 #include <errno.h>
@@ -68,8 +70,63 @@ static unsigned int waited(struct angara_ctx *ctx)
 	return angara_counter_wait(ctx, 0, 1, 30) == -ETIMEDOUT ? yields : ~0U;
 }
 
+/* A long yield is followed by a pause of @times its length. */
+static bool pauses(struct angara_ctx *ctx, unsigned int times)
+{
+	const struct emb_dev *d = ctx->dev.priv;
+
+	return polled(ctx, 4) == 1 && d->run.sleep_until == now + times * SLICE;
+}
+
+/* Pauses get longer with each long yield, up to a limit, and begin again. */
+static bool pauses_double(struct angara_ctx *ctx)
+{
+	unsigned int times;
+
+	slice = SLICE;
+	now += 1000 * SLICE;
+	for (times = 1; times <= 128; times *= 2)
+		if (!pauses(ctx, times))
+			return false;
+	if (!pauses(ctx, 128))
+		return false;
+	now += 1000 * SLICE;
+	return pauses(ctx, 1);
+}
+
+/* With processors for all, a thread yields often only where another one runs. */
+static bool shares(struct angara_ctx *ctx)
+{
+	unsigned int alone, beside, again;
+
+	slice = 1000;
+	polled(ctx, 4);
+	alone = polled(ctx, 1024);
+	slice = 5000;
+	beside = polled(ctx, 1024);
+	slice = 1000;
+	polled(ctx, 4);
+	again = polled(ctx, 1024);
+	return alone == 2 && beside > 1024 / 8 && again == 2;
+}
+
+/* Waits that time out make the next ones spin for less, but not below the least. */
+static bool spins_less(struct angara_ctx *ctx)
+{
+	u64 spin;
+
+	ctx->spin_ns = ctx->spin_most;
+	for (spin = ctx->spin_most / 2; spin > ctx->spin_least; spin /= 2)
+		if (waited(ctx) == ~0U || ctx->spin_ns != spin)
+			return false;
+	return waited(ctx) != ~0U && ctx->spin_ns == ctx->spin_least &&
+	       waited(ctx) != ~0U && ctx->spin_ns == ctx->spin_least;
+}
+
 int main(void)
 {
+	const struct angara_ctx_attr attr = { .size = sizeof(attr), .spin_us = 7 };
+	struct angara_ctx *fixed;
 	struct angara_domain *dom;
 	struct angara_ctx *ctx;
 	struct emb_dev *d;
@@ -90,7 +147,18 @@ int main(void)
 	slice = SLICE / 100;
 	result(polled(ctx, 200) > 10 && !sleeps, "after a while they yield again");
 	result(waited(ctx) > 0, "and so does a wait");
+	result(pauses_double(ctx), "pauses after long yields double, up to a limit");
 	WRITE_ONCE(d->fab->head->here, 1);
+	result(shares(ctx), "a thread beside another one yields often");
+	now += 1000 * SLICE;
+	result(ctx->spin_most > ctx->spin_least && spins_less(ctx),
+	       "after long waits a wait spins for less");
+	if (angara_ctx_open(dom, &attr, &fixed)) {
+		puts("Bail out! no second context");
+		return 1;
+	}
+	result(waited(fixed) != ~0U && fixed->spin_ns == 7000, "a given spin stays");
+	angara_ctx_close(fixed);
 	angara_ctx_close(ctx);
 	angara_domain_close(dom);
 	printf("1..%u\n", count);

@@ -408,7 +408,7 @@ void ring(struct actor *a, struct context *c)
 	}
 	ang_reg_ring(&a->h.v, c->t.node, ANGARA_DB_PAGE(c->t.id) + ANGARA_DB_SQ,
 		     c->t.sq_pi);
-	/* Others may wait for what this has done. */
+	/* Other actors may wait for the effects of the doorbell. */
 	ang_mb();
 	stepped();
 }

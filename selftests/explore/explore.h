@@ -33,7 +33,7 @@
 #define TREE		0U
 #define STEADY		1U	/* tree that is never cleared */
 
-/* Memory of one life of a context; a context alternates between two. */
+/* Memory of a context.  Each time it is created, it uses the other of two. */
 struct ctx_memory {
 	struct angara_wqe sq[OPS];
 	struct angara_cqe cq[OPS];
@@ -163,7 +163,7 @@ void moment(const char *what);
 /* A step of a node has ended. */
 void stepped(void);
 bool all_done(void);
-/* These lock accesses to data that actors share outside the fabric. */
+/* A lock for data that actors share outside of the fabric. */
 void shared_lock(void);
 void shared_unlock(void);
 void tell_of(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -33,7 +33,7 @@ static void fault(const char *why)
 {
 	printf("# %s, seed %llu: %s\n", current->name,
 	       (unsigned long long)seed, why);
-	printf("# again: explore --show %s %llu\n", current->name,
+	printf("# to repeat: explore --show %s %llu\n", current->name,
 	       (unsigned long long)seed);
 }
 

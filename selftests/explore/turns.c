@@ -368,7 +368,7 @@ void idle(const char *what)
 
 	/* The set-up runs without routines, so there is no other work. */
 	if (!now)
-		test_fail(__FILE__, __LINE__, "no actor has work; waits for %s",
+		test_fail(__FILE__, __LINE__, "no actor has work; the set-up waits for %s",
 			  what);
 	now->nlate = 0;
 	now->idle = true;

@@ -24,6 +24,10 @@ struct device {
 	struct input *in;
 	struct tctx *ctx[8 * LOCAL];
 	struct tarea *area[8];		/* receive buffer of the first context of each node */
+	struct {
+		struct angara_mgmt *mem;
+		u64 addr;
+	} mgmt[8];			/* a packet of each node */
 	u32 n;
 };
 
@@ -51,7 +55,7 @@ static void reg_write(struct device *d)
 	u32 val;
 
 	if (which & 0x80) {
-		/* Any offset on any node; a register may be read, too. */
+		/* Access any offset of any node, also by a read. */
 		u32 off = in_size(d->in) * (which & 1 ? 1 : 4);
 
 		ang_reg_read(&d->h->v, which & 2 ? in_u8(d->in) : node, off);
@@ -128,6 +132,28 @@ static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
 	c->router = cpu_to_le32(node);
 }
 
+/* A request with a path and some content, or an address of anything. */
+static void mgmt(struct device *d, u32 node, struct angara_adm_mgmt *m, bool sends)
+{
+	struct angara_mgmt *p = d->mgmt[node].mem;
+
+	m->addr = cpu_to_le64(in_u8(d->in) & 1 ? d->mgmt[node].addr : address(d, node));
+	if (!sends) {
+		m->tid = p->tid;
+		return;
+	}
+	in_bytes(d->in, p, offsetof(struct angara_mgmt, data) + 40);
+	p->method = 1 + p->method % 2;
+	p->attr %= 6;
+	p->status = 0;
+	p->answer = 0;
+	p->at = 0;
+	p->router = 0;
+	memset(p->reserved, 0, sizeof(p->reserved));
+	p->hops %= 8;
+	p->key = 0;
+}
+
 static void area(struct device *d, u32 node, struct angara_adm_msg *m)
 {
 	u8 how = in_u8(d->in);
@@ -166,6 +192,9 @@ static void command(struct device *d)
 			counters(d, node, &cmd->counters);
 		else if (cmd->opcode == ANGARA_ADM_MSG_AREA)
 			area(d, node, &cmd->msg);
+		else if (cmd->opcode == ANGARA_ADM_MGMT_SEND ||
+			 cmd->opcode == ANGARA_ADM_MGMT_RECV)
+			mgmt(d, node, &cmd->mgmt, cmd->opcode == ANGARA_ADM_MGMT_SEND);
 	}
 	host_reg(d->h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 	if (what & 0x80)
@@ -324,8 +353,11 @@ static void begin(struct device *d)
 		d->ctx[i] = ctx_new(d->h, i / LOCAL, i % LOCAL, PKEY, 3, 3);
 		ctx_buffer(d->ctx[i], BUFFER);
 	}
-	for (i = 0; i < d->h->nodes; i++)
+	for (i = 0; i < d->h->nodes; i++) {
 		d->area[i] = area_new(d->ctx[i * LOCAL], 14);
+		d->mgmt[i].mem = host_alloc(d->h, i, sizeof(*d->mgmt[i].mem),
+					    &d->mgmt[i].addr);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

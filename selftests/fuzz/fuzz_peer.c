@@ -78,21 +78,47 @@ static u32 taken(struct input *in, void *body)
 	return sizeof(t);
 }
 
+static u32 mgmt(struct input *in, void *body)
+{
+	struct wire_mgmt w = { 0 };
+
+	place(in, &w.node, &w.dir);
+	in_bytes(in, &w.pkt, offsetof(struct angara_mgmt, data) + 40);
+	w.reserved[0] = in_u8(in) == 99;
+	/* Mostly such that it is not refused here, and another key ends nothing. */
+	w.pkt.reserved[0] = w.pkt.reserved[0] == 99;
+	w.pkt.reserved[1] = 0;
+	w.pkt.method = w.pkt.method % 4;
+	w.pkt.attr %= 8;
+	w.pkt.answer %= 2;
+	w.pkt.status = w.pkt.answer ? w.pkt.status % 12 : 0;
+	w.pkt.router = w.pkt.answer ? w.pkt.router : 0;
+	w.pkt.hops %= ANGARA_MGMT_HOPS + 2;
+	w.pkt.at = w.pkt.hops ? w.pkt.at % w.pkt.hops : w.pkt.at;
+	memcpy(body, &w, sizeof(w));
+	return sizeof(w);
+}
+
 /* Does one action.  Return: 0 if the server drops the peer. */
 static int act(struct input *in)
 {
 	struct wire_head *head = (void *)frame;
-	u32 what = in_u8(in) % 8;
+	u32 kind = in_u8(in);
+	u32 what = kind % 8;
 	u64 ack = in_u8(in) % 4 ? peer.sent : in_u8(in);
 	u32 length = 0;
 
 	/* Frames of the server count as sent. */
 	peer.next = NULL;
-	if (what < 5)
+	if (what < 5 && kind < 240)
 		length = packet(in, head + 1);
-	else if (what == 5)
+	else if (what == 5 && kind < 240)
 		length = taken(in, head + 1);
-	wire_seal(frame, what < 5 ? WIRE_PACKET : what == 5 ? WIRE_TAKEN :
+	if (kind >= 240) {
+		length = mgmt(in, head + 1);
+		what = 5;
+	}
+	wire_seal(frame, kind >= 240 ? WIRE_MGMT : what < 5 ? WIRE_PACKET : what == 5 ? WIRE_TAKEN :
 		  what == 6 ? WIRE_ALIVE : in_u8(in), length,
 		  what < 6 ? seq + 1 : 0, ack);
 	if (in_u8(in) == 77)

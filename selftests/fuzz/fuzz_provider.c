@@ -21,7 +21,7 @@
 #include "coll.h"
 #include "input.h"
 
-#include "../alone.h"
+#include "../common/alone.h"
 
 #define MEM	16384	/* bytes of the program's memory */
 #define PIECE	4096	/* bytes of a receive buffer */

@@ -255,7 +255,7 @@ static void rows(struct input *in)
 	}
 }
 
-#define NUMBER_DIGITS	10	/* maximum of digits of a number, including leading zeros */
+#define NUMBER_DIGITS	10	/* most digits of a number, with leading zeros */
 
 /* Parses @text.  Return: number of dimensions, or 0 with the reason in @error. */
 static int reference(const char *text, u64 *sizes, int *error)

@@ -84,7 +84,7 @@ step pkg-config pkg-config --exists angara
 step rule test -e /usr/lib/udev/rules.d/90-angara.rules
 # kselftest.t runs all programs; these show that the installed files are found
 # and work together.
-ANGARA_TEST_SCALE=5 make -C selftests run_tests TEST_GEN_PROGS='ioctl mr p2p coll' \
+ANGARA_TEST_SCALE=5 make -C selftests/kselftest run_tests TEST_GEN_PROGS='ioctl mr p2p coll' \
 	TEST_PROGS=angaractl.sh >/tmp/tests.log 2>&1
 grep -E '^(# )*not ok ' /tmp/tests.log >&2
 if grep -q '^ok 5 ' /tmp/tests.log && ! grep -q '^not ok ' /tmp/tests.log; then
@@ -102,7 +102,7 @@ check 'everything builds from a copy without git' tools/vm/chroot \
 	env -C "/angara/$COPY" make -j"$(nproc)" \
 	"KDIR=/lib/modules/$release/build"
 check 'the tests build' tools/vm/chroot \
-	env -C "/angara/$COPY" make -j"$(nproc)" -C selftests \
+	env -C "/angara/$COPY" make -j"$(nproc)" -C selftests/kselftest \
 	KSELFTEST_INC=/angara/build/kernel-tools
 lib=/usr/lib/$(tools/vm/chroot gcc -print-multiarch)
 check 'install honours DESTDIR, PREFIX and the folders of libraries' \

@@ -51,12 +51,12 @@ if [ ${#programs[@]} = 0 ]; then
 	exit 1
 fi
 
-read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/Makefile)
+read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/kselftest/Makefile)
 
 suite "$FULL" "$SCALE" "${programs[@]}" "${scripts[@]}"
-mapfile -t spine < <(sed 's/#.*//' selftests/spine.list | awk 'NF { print $1 }')
+mapfile -t spine < <(sed 's/#.*//' selftests/guest/spine.list | awk 'NF { print $1 }')
 [ ${#spine[@]} -gt 0 ]
-result $? 'selftests/spine.list names programs'
+result $? 'selftests/guest/spine.list names programs'
 while read -r name; do
 	[ "$name" = "$FULL" ] || suite "$name" "$SHORT" "${spine[@]}"
 done < <(kernels)

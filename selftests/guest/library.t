@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # libangara and angara-run on the adapters of guests; the steps in each guest
-# are in libangara/tests/in-guest.
+# are in selftests/library/in-guest.
 
 set -u
 . selftests/tap.sh
@@ -18,8 +18,9 @@ guest()
 
 	shift
 	echo "==> the library on $name" >&2
-	tools/vm/run --timeout 3000 --env "LONG=${LONG:-}" "$@" -- libangara/tests/in-guest \
-		"/angara/$PROGRAM" >"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
+	tools/vm/run --timeout 3000 --env "LONG=${LONG:-}" "$@" -- \
+		selftests/library/in-guest "/angara/$PROGRAM" \
+		>"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
 	sed 's/^/    /' "$TAP_TMP/out"
 	result "$status" "the library on $name"
 }

@@ -95,8 +95,8 @@ check 'the server builds' variant plain tools/vfio
 check "the library's test builds" tools/vm/build user
 
 serve 2x2x2 8
-# Only programs that do not rely on the loopback's work being complete when a
-# system call returns: a card works concurrently with the processes.
+# Run only programs that do not rely on the loopback, whose work is complete
+# when a system call returns: a card works concurrently with the processes.
 guest '6.12, MSI-X' --kernel 6.12 -- "$PARTS" config msix ioctl \
 	mmap mr p2p tree race card silent "${LIBRARY[@]}" apart restart
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card

@@ -87,7 +87,7 @@ for limit in 25 50 100 200; do
 	[ ! -s "$OUT" ] || break
 done
 expect 'a guest that hangs ends with 124' "$STATUS" = 124
-expect 'what it wrote before is there' "$(cat "$OUT")" = before
+expect 'its output before the end is passed on' "$(cat "$OUT")" = before
 grep -q 'Linux version' "$ERR"
 expect 'its console is shown' $? = 0
 
@@ -110,11 +110,11 @@ expect 'a guest that gets stuck while it boots is booted again' \
 guest --no-driver -- sh -c 'echo c >/proc/sysrq-trigger'
 expect 'a kernel that dies ends with 125' "$STATUS" = 125
 grep -q 'Kernel panic' "$ERR"
-expect 'its last words are shown' $? = 0
+expect 'its last messages are shown' $? = 0
 
 guest --no-driver -- sh -c 'echo "<4>WARNING: made up" >/dev/kmsg'
 expect 'a warning of the kernel ends with 125' "$STATUS" = 125
-# Other users may run guests: this test's have a mark in their commands.
+# Other users may run guests: the commands of this test's guests have a mark.
 expect 'no files are left in build/vm' \
 	-z "$(grep -ls "$TAP_TMP" build/vm/job.*/command)"
 plan

@@ -98,7 +98,7 @@ lost()
 }
 
 silent 'no structure has holes' padded -m64 uapi libangara/include
-silent 'nor has one that is passed by a program of 32 bits' padded -m32 uapi
+silent 'no structure of a 32-bit program has holes' padded -m32 uapi
 if ! command -v abidiff >/dev/null; then
 	skip 'the interface' 'abidiff is missing: install abigail-tools'
 	plan

@@ -25,16 +25,16 @@ build()
 	local file
 
 	mkdir -p "$ALGO"
-	for file in libangara/algo/*.c libangara/tests/algo*.c; do
+	for file in libangara/algo/*.c selftests/library/algo*.c; do
 		gcc "${CPP[@]}" -c -o "$ALGO/${file//\//-}.o" "$file" || return
 	done
 	variant plain libangara tools/run &&
-		gcc "${CPP[@]}" -O0 -r -o "$LIB_TEST" libangara/tests/lib*.c
+		gcc "${CPP[@]}" -O0 -r -o "$LIB_TEST" selftests/library/lib*.c
 }
 
 build_provider()
 {
-	variant plain libangara libangara/ofi selftests/fi
+	variant plain libangara libangara/ofi selftests/ofi
 }
 
 # objects FILE.o FOLDER...: prints the objects in the folders, except that of

@@ -46,7 +46,8 @@ equal()
 		exit !@$rows'
 }
 
-# One level, whole messages, equal parts.
+# Formulas equal the simulation on one level, with whole messages and equal
+# parts.
 flat()
 {
 	local n dims
@@ -165,7 +166,7 @@ usage()
 	refused "unknown algorithm 'x'" cost x &&
 		refused "unknown command 'x'" x &&
 		refused 'cost: needs an algorithm' cost &&
-		refused 'allgather-doubling: not for 6 ranks' cost allgather-doubling \
+		refused 'allgather-doubling: does not support 6 ranks' cost allgather-doubling \
 			-l 6:1us:1GB/s &&
 		refused 'not 6 members' cost bcast-torus --dims 2x4 -l 6:1us:1GB/s &&
 		refused 'must be COUNT:LATENCY:RATE' cost bcast-torus -l 6 &&
@@ -222,15 +223,16 @@ counted()
 	done
 }
 
-# So many runs have internal barriers among them, which do not count.
+# This many runs include internal barriers, which do not count.
 tallied()
 {
 	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 3 "$ALGO" run \
 		allreduce-ring allgather-bruck -l 3:1us:1GB/s -b 8,8KiB,80008 --repeat 70
 }
 
-# The processors and caches on which processes run are levels: of 4 processes on
-# 2 processors in turn. hwloc gets two processors with a cache and a core each.
+# The processors and caches on which processes run are levels: 4 processes
+# alternate between 2 processors. hwloc gets two processors with a cache and a
+# core each.
 placed()
 {
 	local want got columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
@@ -264,10 +266,10 @@ can_place()
 	pkg-config --exists hwloc && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null
 }
 
-# Hosts are nodes, of MPI processes and of the library's: messages pass through the
-# level that the places say, and the links between nodes are not found faster than
-# they are, by half at most: 20 Mbit/s are 400 ns per byte. Other load makes any
-# time longer.
+# Each host is a node, for MPI processes and for those of the library: messages
+# pass through the level between the places of their ends. The measured rate of
+# links between nodes is at most one and a half times the real one: 20 Mbit/s
+# are 400 ns per byte. Other load can only make times longer.
 nodes()
 {
 	local want columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')

@@ -183,11 +183,29 @@ shmem_spoilt()
 	[ "$status" = 1 ] && grep -q "^shmem-bench: PE 1: wrong result: $1" "$TAP_TMP/said"
 }
 
-# ofi-rate over the provider, on the two adapters of a fabric
-ofi_rate()
+# ofi_rate_on DOMAINS ARGUMENT...: ofi-rate over the provider
+ofi_rate_on()
 {
 	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x1,name=rate-$$ \
-		timeout 120 "$TAP_TMP/ofi-rate" -d angara0,angara1 angara "$@"
+		timeout 120 "$TAP_TMP/ofi-rate" -d "$1" angara "${@:2}"
+}
+
+# The same on the two adapters of a fabric.
+ofi_rate()
+{
+	ofi_rate_on angara0,angara1 "$@"
+}
+
+# near OPERATION WINDOW: two processes on one adapter are not much slower than on
+# two. The least samples, since other work takes processors from the processes.
+near()
+{
+	local one two
+
+	two=$(ofi_rate_on angara0,angara1 "$1" "$2" 40 4 8 | cut -d, -f8) &&
+		one=$(ofi_rate_on angara0,angara0 "$1" "$2" 40 4 8 | cut -d, -f8) || return
+	echo "on one adapter $one us, on two $two us"
+	awk -v one="$one" -v two="$two" 'BEGIN { exit !(one > 0 && one < 5 * two) }'
 }
 
 # ofi_csv OPERATION WINDOW BATCH: the output has a row for each size, with the
@@ -322,7 +340,7 @@ bad '-b and --check exclude each other' put -b 4 --check
 bad 'there is a barrier before each bcast' bcast -b 4
 bad 'more than 64 sizes' put -s "$(seq -s, 65)"
 
-check 'a library that spoils results builds' compile -shared -fPIC \
+check 'a library that corrupts results builds' compile -shared -fPIC \
 	-o "$TAP_TMP/spoil.so" selftests/bench/spoil.c
 for op in get reduce; do
 	check "a wrong result is found: $op" spoilt "$op" 0
@@ -348,11 +366,15 @@ if pkg-config --exists libfabric; then
 	check 'the provider builds' variant plain libangara/ofi
 	check 'ofi-rate builds' compile -o "$TAP_TMP/ofi-rate" tools/bench/ofi-rate.c \
 		tools/bench/stats.c -lfabric
-	check 'what spoils its memory builds' compile -shared -fPIC \
+	check 'a library that corrupts the memory of ofi-rate builds' compile -shared -fPIC \
 		-o "$TAP_TMP/spoil-ofi.so" selftests/bench/spoil-ofi.c
 	for op in 'pingpong 1 8' 'message 16 4' 'write 1 4' 'write 16 4'; do
 		# shellcheck disable=SC2086 # these are words
 		check "libfabric: ${op% *}" ofi_csv $op
+	done
+	for op in 'pingpong 1' 'message 16' 'write 16'; do
+		# shellcheck disable=SC2086
+		check "libfabric on one adapter: ${op% *}" near $op
 	done
 	for op in 'pingpong 1' 'message 16' 'write 16'; do
 		# shellcheck disable=SC2086
@@ -398,7 +420,7 @@ if command -v gnuplot >/dev/null; then
 else
 	skip 'plots' 'gnuplot is missing: install gnuplot-nox'
 fi
-check 'no folder for plots' says 'report: no folder' 1 tools/bench/report \
+check 'no folder for plots' says "report: $TAP_TMP/none: not a folder" 1 tools/bench/report \
 	--plots "$TAP_TMP/none" "$TAP_TMP/results"
 results loop 1,angara,,barrier,4,0,2 1,openmpi,han,barrier,4,0,1 >"$TAP_TMP/loop"
 check 'floors of the loopback' gives "$TAP_TMP/loop" \
@@ -501,11 +523,15 @@ check 'means and switches' busy
 results embedded 1,angara,,shmem-put,2,8,1 '1,openmpi,shmem,shmem-put,2,8,0.5' \
 	'1,openmpi,shmem+yield,shmem-put,2,8,0.6' '1,openmpi,one-sided,shmem-put,2,8,3' \
 	>"$TAP_TMP/shmem"
+results embedded 1,angara,,shmem-threads,2,8,0.2 1,goal,,shmem-threads,2,8,0.24 \
+	>"$TAP_TMP/threads"
+check 'OpenSHMEM: two threads against their goal' gives "$TAP_TMP/threads" \
+	'shmem-threads 2 8 0.20 0.24 goal 1.20 1.20..1.20 1 met' '1 of 1 floors met'
 check 'OpenSHMEM beside both others, without floors' gives "$TAP_TMP/shmem" \
 	'shmem-put 2 8 1.00 0.50 openmpi shmem 0.50 0.50..0.50 - ' \
 	'shmem-put 2 8 1.00 3.00 openmpi one-sided 3.00 3.00..3.00 - ' '0 of 0 floors met'
 check 'no file' says 'usage: report' 2 tools/bench/report
-check 'a file that is not there' says 'No such file' 1 tools/bench/report \
+check 'a missing file' says 'No such file' 1 tools/bench/report \
 	"$TAP_TMP/none"
 check 'too few fields' refused_result "2: not a result: '1,angara,,barrier,2,0'" \
 	1,angara,,barrier,2,0
@@ -537,14 +563,15 @@ programs()
 		"$TAP_TMP/fake/bin/mpi-bench.openmpi"
 }
 
+# measure_programs OPTION...
 measure_programs()
 {
 	PATH=$TAP_TMP/fake:$PATH BENCH_OPENMPI=mpirun.openmpi timeout 300 \
-		tools/bench/measure --quick --loop "$TAP_TMP/fake/bin" "$TAP_TMP/fake/out" \
+		tools/bench/measure --quick "$@" "$TAP_TMP/fake/bin" "$TAP_TMP/fake/out" \
 		>"$TAP_TMP/said" 2>&1
 }
 
-# Rows of MPI programs count if the adapters did the work.
+# rows_offloaded OPTION...: rows of MPI programs count if the adapters did the work.
 rows_offloaded()
 {
 	local op
@@ -554,7 +581,7 @@ rows_offloaded()
 		[ $way = offload ] || exit 3
 	done
 	echo "libangara-mpi: $op    offload    8 0 1.0" >&2'
-	measure_programs || {
+	measure_programs "$@" || {
 		cat "$TAP_TMP/said"
 		return 1
 	}
@@ -564,24 +591,48 @@ rows_offloaded()
 	done
 }
 
+# Nothing else is measured with --mpi.
+rows_only()
+{
+	rows_offloaded --mpi || return
+	! grep -v -e '^#' -e '^[0-3],openmpi,' -e '^[123],angara,,mpi-' "$TAP_TMP/fake/out"
+}
+
 # rows_passed SAYS TEXT: if the adapters did not do the work, the comparison
 # ends with an error that has TEXT
 rows_passed()
 {
 	programs "$1"
-	! measure_programs || return
+	! measure_programs --loop || return
 	cat "$TAP_TMP/said"
 	[ "$(grep -c '' "$TAP_TMP/said")" = 1 ] &&
 		grep -q "^measure: '.*': $2\$" "$TAP_TMP/said"
 }
 
-check 'MPI programs: rows of the adapters' rows_offloaded
+check 'MPI programs: rows of the adapters' rows_offloaded --loop
+check 'MPI programs: no other rows' rows_only
 check 'MPI programs: no statistics' rows_passed : 'allreduce was not offloaded'
 # shellcheck disable=SC2016 # the program expands these
 check 'MPI programs: calls that passed through' rows_passed \
 	'echo "libangara-mpi: $op  offload  8 0 1.0
 libangara-mpi: passed through: $op, 3 calls: no tree for the members" >&2' \
 	'not offloaded: allreduce, 3 calls: no tree for the members'
+# failed_build OPTION: no time is taken of programs that were not built
+failed_build()
+{
+	mkdir -p "$TAP_TMP/builds"
+	printf '#!/bin/sh\nexit 3\n' >"$TAP_TMP/builds/make"
+	printf '#!/bin/sh\nprintf installed\n' >"$TAP_TMP/builds/dpkg-query"
+	chmod +x "$TAP_TMP/builds/make" "$TAP_TMP/builds/dpkg-query"
+	! PATH=$TAP_TMP/builds:$PATH tools/bench/run "$1" >"$TAP_TMP/said" 2>&1 || return
+	cat "$TAP_TMP/said"
+	grep -qx '==> measuring on this machine' "$TAP_TMP/said" &&
+		[ "$(tail -n 1 "$TAP_TMP/said")" = 'run: build failed' ]
+}
+
+check 'a build that fails' failed_build --mpi
+check 'bad arguments: --mpi and --guest' says '--mpi excludes' 2 \
+	tools/bench/run --guest --mpi
 check 'bad arguments: measure' says 'usage: measure' 2 tools/bench/measure
 check 'bad arguments: run' says "unknown argument '--fast'" 2 tools/bench/run --fast
 plan

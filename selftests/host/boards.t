@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Reductions on boards of embedded fabrics: random collectives have the same
-# results on boards and by packets; members stop, sleep, die and disagree.
+# results on boards and by packets, and the same counters; members stop, sleep, die and disagree.
 # Inserts the faults of selftests/embed/mutants.txt, which these programs find.
 
 set -u
@@ -27,7 +27,8 @@ programs()
 
 	shift
 	for name in tiers boards; do
-		${CC:-cc} "${FLAGS[@]}" -o "$dir/$name" "selftests/embed/$name.c" "$@" \
+		${CC:-cc} "${FLAGS[@]}" -o "$dir/$name" "selftests/embed/$name.c" \
+			selftests/embed/counts.c "$@" \
 			"$OUT/lib/libangara.a" || return
 	done
 }
@@ -54,13 +55,44 @@ job()
 	timeout 120 "$OUT/bin/angara-run" --fabric "embedded:$fabric" -n "$n" "$@"
 }
 
+# counts TIER FOLDER FABRIC N SEED: what the operations of the program tiers add to the
+# counters of the fabric.
+counts()
+{
+	COUNTS=$2/counts.$1 ANGARA_EXPRESS=$1 digests "$2/tiers" "${@:3}" |
+		awk -v tier="$1" '$3 > 0 != (tier != 0) { exit 1 }'
+}
+
+# counts_equal FILE FILE: are counters equal?  One packet may carry several
+# credits, so the packets and flits down a link may differ by the same number, up
+# to 1 %.
+counts_equal()
+{
+	awk 'NR == FNR { line[FNR] = $0; n = FNR; next }
+		split(line[FNR], was) != NF { exit 1 }
+		{ m = FNR; less = 0 }
+		$4 == 1 { less = $10 - was[10]; flits = $14 - was[14] }
+		$4 == 1 && (less != flits || less * less > $10 * $10 / 1e4) { exit 1 }
+		{ for (i = 1; i <= NF; i++)
+			if ($i != was[i] && !($4 == 1 && (i == 10 || i == 14))) exit 1 }
+		END { exit !(n && n == m) }' "$1" "$2"
+}
+
+# counted FOLDER FABRIC N SEED: reductions on boards count as those by packets.
+counted()
+{
+	counts 0 "$@" && counts long "$@" && [ -s "$1/counts.0" ] || return
+	diff "$1/counts.0" "$1/counts.long"
+	counts_equal "$1/counts.0" "$1/counts.long"
+}
+
 # digests PROGRAM FABRIC N SEED: prints each rank, its digest, its use of boards.
 digests()
 {
 	job "$2" "$3" "$1" "$OPERATIONS" "$4" | sort -n
 }
 
-# by_packets FABRIC N SEED: the digests without boards, which are kept.
+# by_packets FABRIC N SEED: the digests without boards, stored for later calls.
 by_packets()
 {
 	local file=$TAP_TMP/digests.$1.$2.$3.$OPERATIONS
@@ -73,8 +105,8 @@ by_packets()
 	[ "$(wc -l <"$file")" = "$2" ] && cat "$file"
 }
 
-# same LEAST PROGRAM FABRIC N SEED: are the digests those of packets, and has each
-# member used boards so often or more?
+# same LEAST PROGRAM FABRIC N SEED: are the digests those of packets, and has
+# each member used boards at least LEAST times?
 same()
 {
 	local least=$1 reference got
@@ -115,7 +147,7 @@ packets()
 		! ANGARA_EXPRESS=long ANGARA_PACKETS=1 same 1 "$TAP_TMP/tiers" "$@"
 }
 
-# With links that lose packets nothing goes without them.
+# On links that lose packets, every reduction uses packets.
 lossy()
 {
 	by_packets 2x2 4 1 >"$TAP_TMP/perfect" &&
@@ -125,29 +157,29 @@ lossy()
 		awk '$3 != 0 { exit 1 }' "$TAP_TMP/lossy"
 }
 
-# With numbers of 12 bits in words, 6000 operations make them wrap around.
-wraps()
+# kept FIRST NAME FROM TO: a change of boards that changes no result
+kept()
 {
-	local dir=$TAP_TMP/wraps n file
+	local dir n operations file
 
-	read -r n file <<<"$1"
-	mkdir "$dir" && changed "$dir" "$file" "$3" "$4" &&
-		OPERATIONS=6000 on_boards "$dir/tiers" 2 "$n" 1
+	read -r n operations file <<<"$1"
+	dir=$(mktemp -d -p "$TAP_TMP") && changed "$dir" "$file" "$3" "$4" &&
+		OPERATIONS=$operations on_boards "$dir/tiers" 2 "$n" 1
 }
 
-# wrap FIRST NAME FROM TO: a change of the list
-wrap()
+# keeps FIRST NAME FROM TO: a change of the list
+keeps()
 {
-	check "$2" wraps "$@"
+	check "$2" kept "$@"
 }
 
-# paused SEED: threads pause at shared accesses of board.c, as a seed decides.
+# paused SEED: threads pause at shared accesses of boards, as a seed decides.
 paused()
 {
 	local dir=$TAP_TMP/paused$1 file
 
 	mkdir "$dir" || return
-	for file in libangara/embed/board.c selftests/embed/pause.c; do
+	for file in libangara/embed/board{,_sum}.c selftests/embed/pause.c; do
 		${CC:-cc} -Iselftests/embed/env -I. "${FLAGS[@]}" -fPIC -c \
 			-o "$dir/${file##*/}.o" "$file" || return
 	done
@@ -160,17 +192,18 @@ members()
 	ANGARA_EXPRESS=long job 2x2 "$3" "$1" "$2"
 }
 
-# The launcher reports the member that was killed.
+# killed PROGRAM CASE: the launcher reports the member that was killed alone.
 killed()
 {
 	ANGARA_EXPRESS=long timeout 120 "$OUT/bin/angara-run" --fabric embedded:2x2 -n 4 \
-		--keep-going "$TAP_TMP/boards" killed >"$TAP_TMP/killed" 2>&1
+		--keep-going "$1" "$2" >"$TAP_TMP/killed" 2>&1
 	cat "$TAP_TMP/killed"
 	[ "$(grep -c . "$TAP_TMP/killed")" = 1 ] &&
 		grep -q 'process 0 was killed by signal 9' "$TAP_TMP/killed"
 }
 
-# try PROGRAM CASE N FILE FROM TO: CASE is the fabric of the program tiers.
+# try PROGRAM CASE N FILE FROM TO: CASE is the fabric of the program tiers; counts: its
+# counters
 try()
 {
 	local dir
@@ -179,7 +212,9 @@ try()
 		changed "$dir" "$4" "$5" "$6" || return
 	case $1 in
 	tiers) ! on_boards "$dir/tiers" "$2" "$3" 1 ;;
+	counts) ! counted "$dir" "$2" "$3" 1 ;;
 	boards) ! members "$dir/boards" "$2" "$3" ;;
+	killed) ! killed "$dir/boards" "$2" ;;
 	esac
 }
 
@@ -200,20 +235,27 @@ for seed in $SEEDS; do
 			"$TAP_TMP/tiers" "$fabric" "$n" "$seed"
 	done
 done
+for form in '2 2' '2x2 7' '3x2 5' 'fattree:4,2 6'; do
+	read -r fabric n <<<"$form"
+	check "$n members on $fabric: same counters" counted "$TAP_TMP" \
+		"$fabric" "$n" 3
+done
 check '4 members on 2x2, usual waits' briefly "$TAP_TMP/tiers" 2x2 4 1
 check 'half of the members without boards' mixed 2x2 4 1
 check 'ANGARA_PACKETS=1: no boards' packets 2x2 4 1
 check 'links that lose packets: no boards' lossy
-faults selftests/embed/wraps.txt wrap
+faults selftests/embed/kept.txt keeps
 for seed in 12 13 14; do
 	check "with pauses, seed $seed" paused $seed
 done
-for case in stopped armed late bcast disagree; do
+for case in stopped armed late bcast disagree asleep unmet; do
 	for n in 2 4; do
 		check "$n members, $case" members "$TAP_TMP/boards" "$case" "$n"
 	done
 done
-check 'killed' killed
+for case in killed absent; do
+	check "$case" killed "$TAP_TMP/boards" "$case"
+done
 faults "$LIST" fault
 found
 plan

@@ -161,7 +161,7 @@ lost_refused()
 
 check 'the programs build' build
 check 'the simulator reads what the server writes' read_back
-check 'a capture that is cut' unread 'block 114: the file ends' 's/.\z//s'
+check 'a capture that is cut' unread 'block 121: the file ends' 's/.\z//s'
 check 'a capture of a big-endian machine' unread 'block 1: not a section in little' \
 	's/\x4D\x3C\x2B\x1A/\x1A\x2B\x3C\x4D/'
 check 'a capture of Ethernet' unread 'block 2: an interface of another' 's/\x93\0\0\0/\x01\0\0\0/'

@@ -13,7 +13,8 @@ set -u
 OUT=$VARIANTS/plain
 COST=$TAP_TMP/cost
 FI=$OUT/tests/fi-test
-OPS='put allreduce doubles bcast barrier send fetch_add'
+OPS='put allreduce allreduce.packets doubles doubles.packets bcast barrier
+	barrier.packets send fetch_add'
 FI_OPS='fi_message fi_look fi_write fi_write_wait fi_write_joined'
 SHMEM=$OUT/tests/shmem/cost
 SHMEM_OPS='shmem_put shmem_p shmem_put_nbi shmem_g shmem_add shmem_fetch_add shmem_barrier
@@ -24,6 +25,13 @@ CC=${CC:-cc}
 COMPILER=$(printf '__clang_major__ __GNUC__' | $CC -E -P - |
 	sed 's/^__clang_major__ /gcc-/; s/^\([0-9]*\) .*/clang-\1/')
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
+unset ANGARA_EXPRESS ANGARA_PACKETS
+
+# express OPERATION: prints ANGARA_EXPRESS for it; collectives NAME.packets use no boards.
+express()
+{
+	[[ $1 == *.packets ]] && echo 0 || echo 1
+}
 
 # build [OPTION]...
 build()
@@ -48,7 +56,7 @@ build_fixed()
 # The libfabric provider is built from the same files.
 build_provider()
 {
-	variant plain libangara/ofi selftests/fi
+	variant plain libangara/ofi selftests/ofi
 }
 
 build_shmem()
@@ -60,13 +68,14 @@ build_shmem()
 # has them per function
 collected()
 {
-	local given=() program=("$COST" run)
+	local given=("ANGARA_EXPRESS=$(express "$1")") program=("$COST" run)
 
 	[[ $1 != fi_* ]] || given=(ANGARA_FABRIC=embedded:2x2
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric") program=("$FI" cost)
 	[[ $1 != shmem_* ]] || given=(ANGARA_FABRIC=embedded:1) program=("$SHMEM" run)
 	env "${given[@]}" valgrind --tool=callgrind --toggle-collect=measured \
-		"--callgrind-out-file=$TAP_TMP/profile" "${program[@]}" "$1" "$2" 2>&1 |
+		"--callgrind-out-file=$TAP_TMP/profile" "${program[@]}" "${1%.packets}" \
+		"$2" 2>&1 |
 		sed -n 's/.*Collected : *//p'
 }
 
@@ -119,9 +128,10 @@ locks()
 # the cost of what is called.
 executed()
 {
-	valgrind --tool=callgrind --dump-instr=yes --compress-pos=no \
-		--toggle-collect=measured "--callgrind-out-file=$TAP_TMP/profile" \
-		"$COST" run "$1" "$2" >/dev/null 2>&1 &&
+	ANGARA_EXPRESS=$(express "$1") valgrind --tool=callgrind --dump-instr=yes \
+		--compress-pos=no --toggle-collect=measured \
+		"--callgrind-out-file=$TAP_TMP/profile" \
+		"$COST" run "${1%.packets}" "$2" >/dev/null 2>&1 &&
 		awk 'NR == FNR { lock[$1] = 1; next }
 			/^0x/ && !called && $1 in lock { n += $3 }
 			{ called = /^calls=/ }
@@ -248,7 +258,8 @@ for nodes in 2 8; do
 		copies $((nodes + 1)).00 long_bcast "$nodes"
 done
 for op in $OPS long_put long_bcast; do
-	check "no system call, no allocation: $op" "$COST" quiet "$op" 200
+	check "no system call, no allocation: $op" env "ANGARA_EXPRESS=$(express "$op")" \
+		"$COST" quiet "${op%.packets}" 200
 done
 # A program that may sleep, but does not, makes no system calls either.
 for op in $FI_OPS; do

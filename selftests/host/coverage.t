@@ -20,7 +20,7 @@ report()
 # to it.
 sources()
 {
-	mkdir -p "$TREE"/driver/model "$TREE"/libangara/tests "$TREE"/tools \
+	mkdir -p "$TREE"/driver/model "$TREE"/driver/tests "$TREE"/libangara "$TREE"/tools \
 		"$COUNTS"
 	cat >"$TREE/driver/model/twice.h" <<-'END'
 		static int twice(int n)		/* run 2 */
@@ -53,7 +53,7 @@ sources()
 		}
 	END
 	echo 'int other(void) { return 0; }' >"$TREE/libangara/other.c"
-	echo 'int test(void) { return 0; }' >"$TREE/libangara/tests/test.c"
+	echo 'int test(void) { return 0; }' >"$TREE/driver/tests/test.c"
 	mkdir -p "$MODULES"
 	cp -r "$TREE/driver" "$MODULES"
 	(cd "$MODULES" && "${CC:-cc}" -O0 --coverage -Idriver \
@@ -156,7 +156,7 @@ done
 check 'lines of one file' same '' "$(report --missed driver/model/)"
 check 'sources that were not built are named, tests are not' same 'libangara/other.c' \
 	"$(report | sed -n '/^not measured/,$p' | sed 1d | xargs)"
-check 'a file that is not there' refused 2 "no 'driver/x' among the files" \
+check 'a missing file' refused 2 "no 'driver/x' among the files" \
 	--missed driver/x
 check 'an unknown option' refused 2 '^usage:' --nonsense
 # Make it newer than the counts by file time, whatever the clock.

@@ -13,13 +13,13 @@ FLAGS=(-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror)
 
 documents()
 {
-	files 'README.md' 'Documentation/*.rst'
+	files 'README.md' 'Documentation/*.rst' 'selftests/README.rst'
 }
 
 # Files that may define a name.
 sources()
 {
-	files '*' | grep -vE '^(README\.md$|Documentation/[^/]*$|Documentation/examples/|LICENSES/)' |
+	files '*' | grep -vE '^(README\.md$|selftests/README\.rst$|Documentation/[^/]*$|Documentation/examples/|LICENSES/)' |
 		grep -vxF selftests/host/docs.t
 }
 
@@ -144,7 +144,7 @@ compiles()
 		-fsyntax-only "$statements" 2>&1
 }
 
-# judge BLOCK PLACE MARKER: complains if the marker is unknown, or does not hold.
+# judge BLOCK PLACE MARKER: complains if the marker is unknown or wrong.
 judge()
 {
 	case $3 in
@@ -169,7 +169,7 @@ judge()
 	esac
 }
 
-# Prints the blocks whose comments do not hold.
+# Prints blocks of commands whose comment is missing or wrong.
 not_run()
 {
 	local n place marker
@@ -187,7 +187,7 @@ gate_finds()
 	[ "$(documents() { echo "$TAP_TMP/bad.rst"; }; not_run | wc -l)" -ge 1 ]
 }
 
-# gate_passes TEXT MARKER: the check accepts it.
+# gate_passes TEXT MARKER: the check accepts such a block.
 gate_passes()
 {
 	! gate_finds "$@"
@@ -202,6 +202,26 @@ pictures()
 		python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$file" 2>&1
 		documents | xargs grep -qF "pictures/${file##*/}" || echo "$file: not shown"
 	done
+}
+
+# Prints folders and files at the top of selftests that their map does not have.
+map()
+{
+	local name
+
+	{
+		files 'selftests/*' | sed 's|^selftests/||; s|/.*|/|'
+		printf '%s' "${@/%/$'\n'}"
+	} | sort -u | while read -r name; do
+		[ "$name" = README.rst ] || grep -qF "\`\`$name\`\`" selftests/README.rst ||
+			echo "selftests/README.rst: no $name"
+	done
+}
+
+# map_finds NAME: would that name be missing?
+map_finds()
+{
+	map "$@" | grep -x "selftests/README.rst: no $1"
 }
 
 compile()
@@ -282,7 +302,7 @@ check 'found: a reason with a test of something else' gate_finds 'angara-sim col
 	'not run: slow; style.t'
 check 'found: a test, in spite of the reason' gate_finds 'angara-sim coll' \
 	'not run: slow; no test'
-check 'found: a command that is said to be output' gate_finds 'angaractl top' \
+check 'found: a command that is marked as output' gate_finds 'angaractl top' \
 	'no command: output'
 check 'found: C that does not compile' gate_finds 'angara_nothing();' \
 	'C: <angara/angara.h>'
@@ -291,6 +311,8 @@ check 'found: a file that is another' gate_finds 'int main(void)' \
 check 'accepted: a reason with a test' gate_passes 'angara-sim coll' \
 	'not run: slow; sim.t'
 silent 'pictures are shown' pictures
+silent 'the map of selftests has all folders and files' map
+check 'found: a folder that is not in the map' map_finds nosuch/
 
 python=$(docutils_python)
 while read -r doc; do
@@ -299,7 +321,7 @@ while read -r doc; do
 		continue
 	fi
 	silent "$doc: markup" "$python" -m docutils --strict "$doc" /dev/null
-done < <(files 'Documentation/*.rst')
+done < <(documents | grep '\.rst$')
 
 # The index has a link to each document; Sphinx warns of broken links.
 html()

@@ -171,11 +171,13 @@ random_graph()
 }
 
 # Each process is the root of trees over all and over some nodes; all pairs of
-# processes communicate.
+# processes communicate; software combines in the order of the adapters.
 roots_and_pairs()
 {
 	timeout 600 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all roots' &&
-		timeout 600 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all pairs'
+		timeout 600 angara-run --fabric "embedded:$1" -n "$2" libangara-test 'all pairs' &&
+		timeout 600 angara-run --fabric "embedded:$1" -n "$2" \
+			libangara-test "their order is the adapter's"
 }
 
 # Two graphs with equal numbers of nodes and ports are different fabrics.
@@ -289,11 +291,11 @@ spread()
 check 'builds' build
 check 'builds with sanitizers' build_san
 check 'a machine of many processors' processors
-check 'commands whose answers come too late' late
+check 'commands that are answered too late' late
 check 'polling while another thread registers, allocates, frees' polls
 check 'an operation whose doorbell fails is posted' posted
-check 'waits yield, and sleep where yields are long' yields
-check 'work is told to a thread that sleeps, not to one that is gone' helper
+check 'waits yield, and sleep if yields are long' yields
+check 'pending work wakes a thread that sleeps, not one that has ended' helper
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
 for n in 1 2 3 8 16; do
@@ -304,7 +306,7 @@ check 'one tree unless ANGARA_STRIPES is set' stripes 1 ''
 check 'ANGARA_STRIPES=3' stripes 3 3
 for value in 0 17 4x -1 Auto; do
 	check "ANGARA_STRIPES=$value" complains \
-		"ANGARA_STRIPES is '$value': it takes 1 to 16, or auto" 1 \
+		"invalid ANGARA_STRIPES '$value': expected 1 to 16, or auto" 1 \
 		env "ANGARA_STRIPES=$value" angara-run --fabric embedded -n 1 \
 		libangara-test 'say trees'
 done
@@ -349,7 +351,7 @@ job 'the library, sanitizers' angara-run --fabric embedded:3 -n 5 \
 	"$VARIANTS/asan/tests/libangara-test"
 for sizes in 2x2x2 5x1x3x2; do
 	ANGARA_FABRIC=embedded:$sizes job "the applications on $sizes" \
-		selftests/apps.sh
+		selftests/kselftest/apps.sh
 done
 check 'times of applications: no part exceeds the whole' parts
 check 'times of applications: those of the slowest process' slowest
@@ -359,7 +361,7 @@ check 'blocks' placed '0 0 0 1 1' --fabric embedded:2 -n 5
 check 'chosen nodes' placed '3 3 1 1' --fabric embedded:4 -n 4 --nodes 3,1
 check 'spread over the nodes without a launcher' \
 	spread '0 1 2 3' "embedded:2x2,name=$NAME" 4
-check 'more of them than nodes' spread '0 0 1 1 2' "embedded:3,name=$NAME" 5
+check 'more processes than nodes without a launcher' spread '0 0 1 1 2' "embedded:3,name=$NAME" 5
 check 'its file is gone' gone
 check 'a shared fabric' shared
 check 'its file is gone' gone
@@ -377,10 +379,10 @@ job 'a kernel before 5.14' env "OLD_KERNEL=$TAP_TMP/old-kernel" \
 	angara-run --fabric embedded -n 2 libangara-test
 check 'the kernel was asked to populate memory' [ -e "$TAP_TMP/old-kernel" ]
 check 'members that have no memory for a team' no_memory
-check 'keys of one run are not those of another' other_keys
+check 'keys differ between runs' other_keys
 check 'a program without a launcher' env ANGARA_FABRIC=embedded \
 	libangara-test put
-check 'more processes than there may be' complains 'Device or resource busy' 1 \
+check 'more processes than procs= allows' complains 'Device or resource busy' 1 \
 	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
 		put 2>&1 | grep -m1 busy >&2; exit 1"
 
@@ -395,11 +397,11 @@ small_shm()
 }
 
 if unshare -m true 2>/dev/null; then
-	check 'a /dev/shm that is too small' small_shm
+	check 'a too small /dev/shm' small_shm
 else
-	skip 'a /dev/shm that is too small' 'unshare -m needs a privilege'
+	skip 'a too small /dev/shm' 'unshare -m needs a privilege'
 fi
-check 'an address space that is limited' sh -c \
+check 'a limited address space' sh -c \
 	"ulimit -v 4000000; ANGARA_FABRIC=embedded libangara-test put"
 
 bad embedding:2 "expected 'embedded:2x2x2'"
@@ -409,7 +411,7 @@ bad embedded:file:/none '/none: No such file'
 printf '%s\n' 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:0 a:1' >"$TAP_TMP/bad"
 bad "embedded:file:$TAP_TMP/bad" 'line 5: cable: a port is used twice'
 printf '%s\n' 'graph g' 'node a' 'node b' 'switch s' 'a:0 s:0' >"$TAP_TMP/bad"
-bad "embedded:file:$TAP_TMP/bad" 'line 3: router: is not reached'
+bad "embedded:file:$TAP_TMP/bad" 'line 3: router: cannot be reached'
 mv "$TAP_TMP/bad" "$TAP_TMP/bad,x"
 ln -s "$TAP_TMP/bad,x" "$TAP_TMP/bad"
 bad "embedded:file:$TAP_TMP/bad" 'File name too long'
@@ -424,7 +426,7 @@ bad embedded:2,trees=65 'trees= must be'
 bad embedded:2,loss=1.1 'loss= must be'
 bad embedded:2,loss=1e 'loss= must be'
 bad embedded:2,corrupt=-1 'corrupt= must be'
-bad embedded:2,loss=0.6,corrupt=41e-2 'must be at most 1 together'
+bad embedded:2,loss=0.6,corrupt=41e-2 'the sum of loss= and corrupt= must be at most 1'
 bad embedded:2,delay=5 'delay= must be'
 bad embedded:2,delay=1.1s 'delay= must be'
 bad embedded:2,seed=x 'seed= must be'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Runs the examples in C, C++ and Python as jobs of four on an embedded fabric,
-# with the installed library.
+# with the installed library; the example of OpenSHMEM as README.md does.
 
 set -u
 . selftests/tap.sh
@@ -55,6 +55,15 @@ rank 0: "from rank 0" ""
 rank 1: "from rank 0" "right"
 rank 2: "from rank 0" ""
 rank 3: "from rank 0" ""
+END
+check 'OpenSHMEM builds' variant plain libangara/shmem
+check 'next, OpenSHMEM: builds' "$OUT/bin/oshcc" "${FLAGS[@]}" -o "$TAP_TMP/next" \
+	$EXAMPLES/next.c
+check 'next, OpenSHMEM: runs' prints "$TAP_TMP/next" <<END
+PE 0 of 4: from 3, sum 6
+PE 1 of 4: from 0, sum 6
+PE 2 of 4: from 1, sum 6
+PE 3 of 4: from 2, sum 6
 END
 if command -v "${CXX:-c++}" >/dev/null; then
 	check 'ring, C++: builds' build "${CXX:-c++}" $EXAMPLES/ring.cc \

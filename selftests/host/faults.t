@@ -15,7 +15,7 @@ declare -A BELOW=(
 	[model]=driver/model/ [explore]=driver/model/ [fuzz]=driver/model/
 	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/
 	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/ [topo]=libangara/topo/
-	[embed/mutants.txt]=libangara/ [embed/wraps.txt]=libangara/
+	[embed/mutants.txt]=libangara/ [embed/kept.txt]=libangara/
 	[debug]='' [kernels]='' [kfuzz]='' [embed]='' [abi]='')
 
 # applies FILE FROM TO: does the fault apply to FILE and change it?

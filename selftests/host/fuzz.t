@@ -26,7 +26,7 @@ replay()
 	local target=$1 inputs
 
 	shopt -s nullglob
-	inputs=(selftests/fuzz/{corpus,regress}/"$target"/*.bin)
+	inputs=("$B/kept/$target"/*.bin selftests/fuzz/regress/"$target"/*.bin)
 	shopt -u nullglob
 	[ ${#inputs[@]} -gt 0 ] && "$B/$target-replay" "${inputs[@]}"
 }
@@ -46,7 +46,7 @@ finds()
 	local target=$1 file=$2 dir object
 	local objects=() inputs=()
 
-	for dir in selftests/fuzz/{corpus,regress}/"$target"; do
+	for dir in "$B/kept/$target" "selftests/fuzz/regress/$target"; do
 		[ ! -d "$dir" ] || inputs+=("$dir")
 	done
 	dir=$(mktemp -d -p "$TAP_TMP")

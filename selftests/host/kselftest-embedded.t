@@ -13,7 +13,7 @@ OUT=$TAP_TMP/build
 PLAIN=$VARIANTS/plain
 LIST=selftests/embed/kernel-only.txt
 PROGRAMS='ioctl values mmap mr p2p msg flow tree coll floats members inflight
-	poll isolation domain share kill race races fabric failnth netlink switch'
+	poll isolation domain share kill race races fabric failnth netlink switch manage'
 HARNESS=$PWD/build/kernel-tools
 export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
@@ -23,11 +23,11 @@ build()
 {
 	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
 
-	flags+=" $PWD/selftests/embed/usage.c -D_GNU_SOURCE -I$PWD/selftests"
+	flags+=" $PWD/selftests/embed/usage.c -D_GNU_SOURCE -I$PWD/selftests/kselftest"
 	variant plain libangara libangara:tests &&
 		build_in "$OUT" "KSELFTEST_INC=$HARNESS" \
 			"LDFLAGS=$flags -I$PWD/uapi -I$PWD/driver/model" \
-			"LIBANGARA=$PLAIN/lib/libangara.a" selftests &&
+			"LIBANGARA=$PLAIN/lib/libangara.a" selftests/kselftest &&
 		${CC:-cc} -std=gnu11 -O2 -g -fPIC -shared -fvisibility=hidden \
 			-D_GNU_SOURCE -Wall -Wextra -Wshadow -Ilibangara \
 			-Ilibangara/include -Ilibangara/env -Iuapi \
@@ -42,7 +42,7 @@ reason()
 	local program result why
 
 	while read -r program result why; do
-		# shellcheck disable=SC2053 # a pattern it is
+		# shellcheck disable=SC2053 # it is a pattern
 		if [ "$program" = "$1" ] && [[ $2 == $result ]]; then
 			echo "$why"
 			return

@@ -57,7 +57,7 @@ same()
 # The files that form a circle of calls are exactly those of the list.
 circle()
 {
-	diff <(grep '^[a-z]' libangara/tests/circle.txt) \
+	diff <(grep '^[a-z]' selftests/library/circle.txt) \
 		<(selftests/circles "$VARIANTS"/plain/obj/libangara/*.o | sed 's/o$/c/')
 }
 
@@ -223,10 +223,10 @@ soname()
 
 check 'installs' install_all
 check 'no file joins the circle of calls' circle
-check 'headers and map agree' same declared mapped
-check 'map and library agree' same mapped exported
-check 'library and man pages agree' same exported described
-check 'library and the table of calls agree' same exported tabled
+check 'headers and map have the same functions' same declared mapped
+check 'map and library have the same functions' same mapped exported
+check 'each function has a man page' same exported described
+check 'the table of calls has each function' same exported tabled
 check 'man pages name their functions' aliases
 check 'man pages name the header that declares it' page_headers
 for header in libangara/include/angara/*.h; do
@@ -235,7 +235,7 @@ done
 check 'angara/angara.h includes all headers' all_headers
 check 'programs need no header of the kernel' no_kernel_header
 silent 'constants are those of the kernel' same_constants
-silent 'and may be included with them' with_kernel_headers
+silent 'headers of the kernel may be included, too' with_kernel_headers
 check 'the soname' soname
 for cc in gcc clang; do
 	if command -v $cc >/dev/null; then

@@ -45,7 +45,7 @@ includes()
 {
 	grep -n '^[[:space:]]*#[[:space:]]*include' "$MODEL"/*.[ch] |
 		grep -v '^[^:]*/ang_nl_[a-z]*\.h:' |
-		grep -vE ':#include ("ang_(env|hw|model|work|pkt|area|fault|lane|port|types|rules|int|topo|topo_int)\.h"|<linux/angara\.h>)$'
+		grep -vE ':#include ("ang_(env|hw|mgmt|model|work|pkt|area|fault|lane|port|tree|types|rules|int|topo|topo_int)\.h"|<linux/angara(_mgmt)?\.h>)$'
 }
 
 # Prints preprocessor conditions, except a header's include guard.

@@ -54,7 +54,7 @@ table()
 	END
 	measured "$TAP_TMP/table" allreduce allgather bcast scan &&
 		counted allreduce offload 42 && counted allreduce native 42 &&
-		passed allreduce 'auto takes the MPI' &&
+		passed allreduce 'auto selects the MPI' &&
 		counted allgather software 84 && counted bcast software 84 &&
 		counted scan native 84 && longest_line &&
 		mkdir -p "$TAP_TMP/.config/angara" &&
@@ -95,10 +95,10 @@ by_levels()
 				"$TAP_TMP/said"; }
 }
 
-# In some communicators the number of members is no power of two.
+# In some communicators the number of members is not a power of two.
 no_power()
 {
-	by_levels "$@" && passed allgather 'members are no power of two'
+	by_levels "$@" && passed allgather 'members are not a power of two'
 }
 
 # The levels come from the MPI library and hwloc.
@@ -178,7 +178,7 @@ long()
 # length.
 tune()
 {
-	"$OUT/bin/angara-mpi-tune" -n 2,3 --bytes 8,4096 --rounds 1 \
+	"$OUT/bin/angara-mpi-tune" --mpi openmpi -n 2,3 --bytes 8,4096 --rounds 1 \
 		-o "$TAP_TMP/tuned" --oversubscribe || return
 	cat "$TAP_TMP/tuned"
 	awk '/^#/ { next }
@@ -206,7 +206,7 @@ tune_algorithms()
 		echo "$coll: $got, expected $want"
 		[ "$got" = "$want" ] || return
 	done
-	"$OUT/bin/angara-mpi-tune" -n 3,4 --bytes 8,4096 --rounds 1 --algorithms \
+	"$OUT/bin/angara-mpi-tune" --mpi openmpi -n 3,4 --bytes 8,4096 --rounds 1 --algorithms \
 		-o "$TAP_TMP/tuned" --oversubscribe || return
 	cat "$TAP_TMP/tuned"
 	[ "$(grep -vc '^#' "$TAP_TMP/tuned")" = $((2 * (12 * 2 + 1))) ] &&
@@ -234,7 +234,7 @@ tune_chooses()
 		}
 	END
 	mpicc.openmpi -shared -fPIC -o "$TAP_TMP/slow.so" "$TAP_TMP/slow.c" &&
-		LD_PRELOAD=$TAP_TMP/slow.so "$OUT/bin/angara-mpi-tune" -n 2 \
+		LD_PRELOAD=$TAP_TMP/slow.so "$OUT/bin/angara-mpi-tune" --mpi openmpi -n 2 \
 			--bytes 8 --rounds 1 -o "$TAP_TMP/slow" --oversubscribe &&
 		grep '^gather 2 8 software ' "$TAP_TMP/slow"
 }
@@ -265,7 +265,7 @@ longest()
 	good 2 env ANGARA_MPI_LONGEST=64 "$OUT/bin/angara-mpirun" \
 		-x ANGARA_MPI_STATS=1 --oversubscribe -n 2 \
 		"$OUT/tests/mpi-openmpi/coll" random 3 200 &&
-		passed allreduce 'longer than auto takes' && taken_some
+		passed allreduce 'longer than the limit of auto' && taken_some
 }
 
 taken_some()
@@ -324,7 +324,7 @@ check 'nine levels' bad_levels '1: expected a number' '1 2 3 4 5 6 7 8 9'
 check 'levels with a long line' bad_levels '1: longer than 254' \
 	"$(printf '%0300d' 1)"
 check 'levels of other processes' bad_levels ' 3 lines for 2 processes' 0 0 1
-check 'levels that are neither' refused \
+check 'levels without a keyword' refused \
 	"ANGARA_MPI_LEVELS '2x2': expected machine or file:NAME" \
 	ANGARA_MPI_LEVELS=2x2
 check 'no file of levels' refused \
@@ -351,18 +351,18 @@ check 'two dimensions in packets' rings $((2 * (9 + 5))) \
 check 'chosen dimensions in packets' rings $((2 * 3 * 5)) \
 	'ring2d of 1x4: 84 calls, parts of 1048576 bytes, packets of 65536 bytes' \
 	ALLREDUCE=ring2d ALLREDUCE_PACKET=64KiB ALLREDUCE_DIMS=1x4
-check 'dimensions of other members' rings $((2 * 4)) \
+check 'dimensions for another number of members' rings $((2 * 4)) \
 	'ring2d of two dimensions: 84 calls, parts of 1048576 bytes, whole messages' \
 	ALLREDUCE=ring2d ALLREDUCE_DIMS=3
-check 'algorithms have orders of their own' named
-check 'an algorithm that a collective does not have' refused \
+check 'each algorithm has its own order of sums' named
+check 'an algorithm of another collective' refused \
 	"ANGARA_MPI_ALLGATHERV 'bruck': expected software, ring, native or auto" \
 	ANGARA_MPI_ALLGATHERV=bruck
 check 'a table' table
 check 'angara-mpi-tune' tune
 check 'angara-mpi-tune: algorithms by name' tune_algorithms
-check 'angara-mpi-tune takes the fastest way' tune_chooses
-check 'a table with an unknown way' \
+check 'angara-mpi-tune chooses the fastest implementation' tune_chooses
+check 'a table with an unknown implementation' \
 	bad_table 'allreduce 2 8 fast' 'unknown WAY'
 check 'a table with an unknown collective' \
 	bad_table 'reduceall 2 8 native' 'unknown COLLECTIVE'
@@ -381,25 +381,25 @@ check 'a table with negative bytes' \
 check 'a table with too many bytes' \
 	bad_table 'scan 2 18446744073709551616 native' 'BYTES is not'
 check 'a table with a unit' bad_table 'scan 2 8k native' 'BYTES is not'
-check 'a table with a time that is none' \
+check 'a table with an invalid time' \
 	bad_table 'scan 2 8 native nan' 'MICROSECONDS is not'
 check 'a table with a long line' \
 	bad_table "scan 2 8 native $(printf '%0300d' 1)" 'longer than 254'
 check 'a table of some functions' table_world
-check 'a table that is not there' refused \
+check 'a missing table' refused \
 	"ANGARA_MPI_TUNE '/none/there': No such file" \
 	ANGARA_MPI_TUNE=/none/there
 check 'angara-mpi-tune: bad processes' says "invalid -n '2,x'" 2 \
-	"$OUT/bin/angara-mpi-tune" -n 2,x
-check 'a way that scans do not have' refused \
+	"$OUT/bin/angara-mpi-tune" --mpi openmpi -n 2,x
+check 'an implementation that scans do not have' refused \
 	"ANGARA_MPI_SCAN 'offload': expected software, doubling, native or auto" \
 	ANGARA_MPI_SCAN=offload
-check 'an unknown way' refused "ANGARA_MPI_BCAST 'fast': expected offload" \
+check 'an unknown implementation' refused "ANGARA_MPI_BCAST 'fast': expected offload" \
 	ANGARA_MPI_BCAST=fast
-check 'a length that is no number' refused \
+check 'a length that is not a number' refused \
 	"ANGARA_MPI_LONGEST '4k': expected a number of bytes" \
 	ANGARA_MPI_LONGEST=4k
-check 'a part that is no multiple' refused \
+check 'a part that is not a multiple' refused \
 	"ANGARA_MPI_PART '96KiB': expected a multiple of 64KiB, up to 16MiB" \
 	ANGARA_MPI_PART=96KiB
 check 'no part' refused "ANGARA_MPI_PART '0': expected" ANGARA_MPI_PART=0
@@ -408,7 +408,7 @@ check 'a part that is too long' refused "ANGARA_MPI_PART '17MiB': expected" \
 check 'a number of bytes that overflows' refused \
 	"ANGARA_MPI_LONGEST '18014398509481984KiB': expected a number of bytes" \
 	ANGARA_MPI_LONGEST=18014398509481984KiB
-check 'a packet of less than nothing' refused \
+check 'a negative packet size' refused \
 	"ANGARA_MPI_ALLREDUCE_PACKET '-1': expected bytes up to 16MiB" \
 	ANGARA_MPI_ALLREDUCE_PACKET=-1
 check 'more members than processes' refused \

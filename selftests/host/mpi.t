@@ -31,6 +31,7 @@ reasons()
 	passed barrier 'one member' && passed barrier intercommunicator &&
 		passed bcast 'no data' && passed reduce 'datatype of a reduction' &&
 		passed allreduce 'operation of a reduction' &&
+		passed allreduce 'user operation' &&
 		passed 'barrier i' 'one member'
 }
 
@@ -179,15 +180,16 @@ heat()
 	done
 }
 
-# spmv RUN N: sums have the same bits in every run with equal settings.
+# spmv RUN N PROGRAM [ARG]...: sums have the same bits in every run with equal
+# settings.
 spmv()
 {
 	local want way
 
 	for way in offload software; do
-		want=$(bits "$1" $way "$2" apps spmv 1000 30) && echo "$way: $want" &&
+		want=$(bits "$1" $way "$2" "${@:3}") && echo "$way: $want" &&
 			counted_some $way &&
-			[ "$(bits "$1" $way "$2" apps spmv 1000 30)" = "$want" ] &&
+			[ "$(bits "$1" $way "$2" "${@:3}")" = "$want" ] &&
 			grep "^libangara-mpi: allgatherv i  *software " \
 				"$TAP_TMP/said" || return
 	done
@@ -275,13 +277,13 @@ by_openmpi()
 	PRELOAD=${OUT#"$PWD"/}/lib/libangara-mpi-openmpi.so
 	check 'builds' variant plain libangara libangara/mpi selftests/mpi
 	for way in offload software; do
-		check "all is as the MPI alone does it: $way" \
+		check "results equal those of the MPI alone: $way" \
 			good 4 ways $way mpi 4 coll each
-		check "and it takes that way: $way" taken $way
+		check "collectives use this implementation: $way" taken $way
 	done
-	check 'what passes through has a reason' reasons
+	check 'statistics name the reason of calls that pass through' reasons
 	for way in native auto; do
-		check "all is as the MPI alone does it: $way" \
+		check "results equal those of the MPI alone: $way" \
 			good 4 ways $way mpi 4 coll alike
 	done
 	for way in offload software; do
@@ -291,7 +293,7 @@ by_openmpi()
 	for way in offload software; do
 		check "all collectives, all forms: $way" \
 			good 4 ways $way mpi 4 mix each
-		check "and they take that way: $way" forms $way
+		check "all forms use this implementation: $way" forms $way
 	done
 	check 'random forms, many in progress: offload' \
 		good 4 ways offload mpi 4 mix random 11 600
@@ -303,17 +305,17 @@ by_openmpi()
 		check "orders of waits that could deadlock: $way" \
 			good 4 ways $way mpi 4 mix order
 	done
-	check "beside the MPI's own persistent ones" native_beside
+	check "beside the MPI's own persistent collectives" native_beside
 	check 'a communicator without a team' late
 	for way in offload software; do
 		check "no memory to pack: $way" memory $way
 		check "errors of requests: $way" \
 			good 4 ways $way mpi 4 errors request
-		check "a persistent one that cannot start: $way" \
+		check "a persistent collective that cannot start: $way" \
 			good 4 ways $way mpi 4 errors start
-		check "several that fail at once, and a handler that frees: $way" \
+		check "requests that fail together, and an error handler that frees: $way" \
 			good 3 ways $way mpi 3 errors together
-		check "freed while its error handler runs: $way" \
+		check "a communicator freed while its error handler runs: $way" \
 			good 3 ways $way mpi 3 errors free
 	done
 	check 'no more contexts' many
@@ -328,7 +330,7 @@ by_openmpi()
 	# collective failed.
 	check 'a member is killed' ends death 137 16
 	check 'MPI_THREAD_MULTIPLE' threads
-	check 'threads, all at once' good 3 ways offload mpi 3 mix threads 100
+	check 'all threads call collectives at once' good 3 ways offload mpi 3 mix threads 100
 	check 'a member that waits sleeps' good 4 ways offload mpi 4 coll idle
 	check 'a process forks' good 2 ways offload mpi 2 coll fork
 	check 'processes that the program spawns' spawned
@@ -338,12 +340,13 @@ by_openmpi()
 	else
 		check 'no fabric: one line' no_fabric
 	fi
-	check 'an adapter that is not there: one line' cannot_open \
+	check 'a missing adapter: one line' cannot_open \
 		'there is no adapter' bare -x ANGARA_FABRIC=/dev/angara99 \
 		"$OUT/tests/mpi-openmpi/sum"
 	check 'heat2d in C: equal bits' heat host '2 5' apps heat2d 64 50
 	check 'heat in Fortran: equal bits' heat host '2 5' heat
-	check 'SpMV in C: equal bits' spmv host 4
+	check 'SpMV in C: equal bits' spmv host 4 apps spmv 1000 30
+	check 'SpMV in Fortran: equal bits' spmv host 4 spmv
 	check 'no program' says 'no program' 2 "$OUT/bin/angara-mpirun"
 	check 'a program without an MPI' says 'name the MPI by --mpi' 2 \
 		"$OUT/bin/angara-mpirun" -n 2 true
@@ -382,32 +385,35 @@ by_guest()
 
 	check 'guest root: builds for both' build_guest
 	check 'guest root: Open MPI' good 4 guest_openmpi offload 4 coll each
-	check 'guest root: Open MPI, and it takes that way' taken offload
+	check 'guest root: Open MPI, collectives use adapters' taken offload
 	check 'guest root: MPICH' good 2 guest_mpich offload 2 coll each
-	check 'guest root: MPICH, and it takes that way' taken offload
+	check 'guest root: MPICH, collectives use adapters' taken offload
 	check 'guest root: MPICH, random calls' \
 		good 3 guest_mpich software 3 coll random 1 80
 	check "guest root: MPICH, beside the MPI's own persistent ones" \
 		good 2 guest_mpich offload 2 mix native
 	check 'guest root: MPICH, all forms' \
 		good 2 guest_mpich offload 2 mix each
-	check 'guest root: MPICH, and they take that way' forms offload
+	check 'guest root: MPICH, all forms use adapters' forms offload
 	check 'guest root: MPICH, random forms' \
 		good 2 guest_mpich offload 2 mix random 2 400
 	check 'guest root: MPICH, threads' good 2 guest_mpich offload 2 mix threads 20
 	check 'guest root: Open MPI, all forms' \
 		good 3 guest_openmpi offload 3 mix each
-	check 'guest root: Open MPI, and they take that way' forms offload
+	check 'guest root: Open MPI, all forms use adapters' forms offload
 	check 'guest root: Open MPI, threads' \
 		good 3 guest_openmpi offload 3 mix threads 50
 	check 'guest root: MPICH, heat2d in C: equal bits' \
 		heat guest_mpich '2 3' apps heat2d 64 20
 	check 'guest root: MPICH, heat in Fortran: equal bits' \
 		heat guest_mpich '2 3' heat
-	check 'guest root: MPICH, SpMV in C: equal bits' spmv guest_mpich 2
+	check 'guest root: MPICH, SpMV in C: equal bits' spmv guest_mpich 2 \
+		apps spmv 1000 30
+	check 'guest root: MPICH, SpMV in Fortran: equal bits' spmv guest_mpich 2 spmv
 	check 'guest root: Open MPI 5, heat2d in C: equal bits' \
 		heat guest_openmpi '2 3' apps heat2d 64 20
-	check 'guest root: Open MPI 5, SpMV in C: equal bits' spmv guest_openmpi 3
+	check 'guest root: Open MPI 5, SpMV in C: equal bits' spmv guest_openmpi 3 \
+		apps spmv 1000 30
 	check 'guest root: MPICH, a process forks' \
 		good 2 guest_mpich offload 2 coll fork
 	for mpi in openmpi mpich; do

@@ -14,6 +14,7 @@ V=$VARIANTS/asan/bin/angara-vfio
 A=$TAP_TMP/a
 B=$TAP_TMP/b
 ALL=$TAP_TMP/all
+KEY=$TAP_TMP/key
 
 build()
 {
@@ -30,6 +31,29 @@ says()
 	cat "$TAP_TMP/says"
 	[ "$status" != 0 ] && [ "$status" != 99 ] &&
 		[ "$(wc -l <"$TAP_TMP/says")" = 1 ] && grep -q -e "$text" "$TAP_TMP/says"
+}
+
+make_key()
+{
+	(umask 77 && od -An -v -N32 -tx1 /dev/urandom | tr -d ' \n' >"$KEY")
+}
+
+# The server reads no key that others can read, and needs one for other machines.
+keys()
+{
+	cp "$KEY" "$KEY.open" && chmod 640 "$KEY.open" && echo 12 >"$KEY.short" &&
+		chmod 600 "$KEY.short" || return
+	says "key.open': is open to other users: chmod 600" --fabric torus:2x2 --only 0 \
+		--listen 0 --peer-key "$KEY.open" &&
+		says '32 to 128 hex' --fabric torus:2x2 --only 0 --listen 0 \
+			--peer-key "$KEY.short" &&
+		says 'No such file' --fabric torus:2x2 --only 0 --listen 0 \
+			--peer-key "$KEY.none" &&
+		says 'needs --listen or --peer' --fabric torus:2x2 --peer-key "$KEY" &&
+		says 'other machines need --peer-key' --fabric torus:2x2 --only 0 \
+			--listen 0.0.0.0:0 &&
+		says 'other machines need --peer-key' --fabric torus:2x2 --only 0 \
+			--peer '[2001:db8::1]:7000'
 }
 
 bad_arguments()
@@ -51,10 +75,10 @@ servers()
 	port=$(free_port)
 	mkdir "$B"
 	"$V" --socket-dir "$B" --fabric torus:2x2x1 --only 2-3 --peer "$port" \
-		--peer-timeout 10 >"$B.out" 2>"$B.log" &
+		--peer-timeout 10 --peer-key "$KEY" >"$B.out" 2>"$B.log" &
 	B_PID=$!
 	server_start "$V" "$A" --fabric torus:2x2x1 --only 0,1 --listen "$port" \
-		--peer-timeout 10 || return
+		--peer-timeout 10 --peer-key "$KEY" || return
 	A_PID=$SERVER_PID
 	await grep -q adapters "$B.out" || return
 	PORT=$port
@@ -103,13 +127,20 @@ client_all()
 		timeout 600 "$CLIENT" "$1"
 }
 
-# Servers that do not match are refused: nodes in use, different options.
+# Servers that do not match are refused: nodes in use, different options, another
+# key or none.
 refused()
 {
-	says 'nodes of another' --fabric torus:2x2x1 --only 2-3 --peer "$PORT" &&
-		says 'same --fabric' --fabric torus:2x2x2 --only 4-7 --peer "$PORT" &&
+	local fits=(--peer "$PORT" --peer-key "$KEY")
+
+	tr '0-9' '1-90' <"$KEY" >"$KEY.other" && chmod 600 "$KEY.other" || return
+	says 'nodes of another' --fabric torus:2x2x1 --only 2-3 "${fits[@]}" &&
+		says 'same --fabric' --fabric torus:2x2x2 --only 4-7 "${fits[@]}" &&
 		says 'same --contexts' --fabric torus:2x2x1 --only 2-3 --contexts 3 \
-			--peer "$PORT" &&
+			"${fits[@]}" &&
+		says 'another key' --fabric torus:2x2x1 --only 2-3 --peer "$PORT" \
+			--peer-key "$KEY.other" &&
+		says 'does not use TLS' --fabric torus:2x2x1 --only 2-3 --peer "$PORT" &&
 		says 'in use' --fabric torus:2x2x1 --only 0 --listen "$PORT"
 }
 
@@ -123,20 +154,22 @@ killed()
 	server_end "$A"
 }
 
-check 'the tests build' variant tests selftests/peer
+check 'the tests build' variant tests selftests/vfio/peer
 nested ASan "$T/peer-test"
 # Only these tests use threads.
-nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: strangers'
+nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: callers' 'tls: callers' 'tls: servers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments
+check 'a key is made' make_key
+check 'bad keys' keys
 export V TAP_TMP
 export -f dial_itself dialled await
 check 'a server does not connect to itself' unshare -n bash -c dial_itself
 check 'two servers' servers
-for one in 'transfers between machines' 'collectives, and one that goes' \
+for one in 'transfers between machines' 'collectives, and a machine that ends' \
 	'the device is reset' 'all machines at once'; do
 	check "two servers: $one" client_all "work: $one"
 done
-check 'a server that does not fit is refused' refused
-check 'one is killed, the other continues and ends' killed
+check 'a server with other options is refused' refused
+check 'if one server is killed, the other continues and ends' killed
 plan

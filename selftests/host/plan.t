@@ -28,7 +28,7 @@ refused()
 	says "$1" 2 env LD_LIBRARY_PATH="$O/lib" "$O/bin/angaractl" "${@:2}"
 }
 
-# same FABRIC 'WORDS' 'OPTIONS': both programs plan the same.
+# same FABRIC 'WORDS' 'OPTIONS': angaractl and angara-topo print the same plan.
 same()
 {
 	local fabric=$1 mine=$2 others=$3

@@ -133,15 +133,15 @@ by_hand()
 
 check 'builds' variant asan libangara \
 	libangara:{tests,tests/job-test,tests/mesh-test}
-check 'exchanges over TCP, strangers, changes' "$MESH"
+check 'exchanges over TCP, unrelated clients, changes' "$MESH"
 check 'exchanges among machines' "$MESH" apart
 if unshare -n true 2>/dev/null && command -v ip >/dev/null; then
 	check 'exchanges over IPv6' only_ipv6
 else
 	skip 'exchanges over IPv6' 'no network namespace can be made'
 fi
-check 'a launcher that does not answer a good-bye' mute finalize 1 "$JOB" gather
-check 'a process that does not come to the barrier of the launcher' no_barrier 3
+check 'a launcher that does not answer a finalize' mute finalize 1 "$JOB" gather
+check "a process that does not enter the launcher's barrier" no_barrier 3
 check 'a map that repeats 65536 times' no_barrier 65536
 check 'a launcher that does not read' deaf_launcher
 
@@ -164,8 +164,8 @@ for ANGARA_PMI in 1 2; do
 	check "$v: each job has its own" own_keys $ANGARA_PMI
 	check "$v: blocks of different lengths" job -n 5 "$JOB" uneven
 	check "$v: a team without contexts" job -n 3 "$JOB" teamless
-	check "$v: joining anew" job -n 3 "$JOB" again
-	check "$v: strangers" job -n 3 "$JOB" stranger
+	check "$v: joining again" job -n 3 "$JOB" again
+	check "$v: unrelated clients" job -n 3 "$JOB" stranger
 	check "$v: one process for each node" placed 3 '0 1 2'
 	check "$v: as few on a node as possible" placed 6 '0 0 1 1 2 2'
 	check "$v: exchanges without the launcher" job -n 7 "$JOB" quiet

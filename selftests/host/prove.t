@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# selftests/prove itself: counts of results, scripts in parallel or alone, names
+# selftests/prove itself: counts of results, scripts in parallel or before others, names
 # of scripts, the longest times, and the jobs of a calling make.
 
 set -u
@@ -56,15 +56,15 @@ side_by_side()
 	prove 0 left.t right.t && last '2 passed, 0 failed, 0 skipped'
 }
 
-# If one of these two scripts has to run alone, they time out.
-alone()
+# If one of these two scripts has to run before the other one, they time out.
+before()
 {
 	local copy=$TAP_TMP/copy
 
 	mkdir -p "$copy/selftests/some"
 	cp selftests/{prove,limit} "$copy/selftests"
 	cp "$TEST_DIR"/{left,right}.t "$copy/selftests/some"
-	echo "alone some/$1" >"$copy/selftests/schedule"
+	echo "before some/$1" >"$copy/selftests/schedule"
 	rm -f "$TEST_DIR"/*.here
 	JOBS=2 "$copy/selftests/prove" some >"$TAP_TMP/said"
 	cat "$TAP_TMP/said"
@@ -180,12 +180,14 @@ END
 check 'results are counted' counts
 check 'a run in which nothing passes fails' nothing_passed
 check 'two scripts run side by side' side_by_side
-check 'a script that has to run alone does' alone right
+check 'a script that has to run before others does' before right
 check 'a script that writes to standard error stops no other one' errors
-check 'seconds, of processors too' times
+check 'elapsed and processor seconds' times
 check 'a script that takes too long is ended' limits
-check 'LIMIT that is no number' complains 'LIMIT=x is not' 255 \
+check 'LIMIT that is not a number' complains 'LIMIT=x is not' 255 \
 	env LIMIT=x selftests/prove faults
+check 'TIMES that is no number' complains 'TIMES=x is not' 255 \
+	env TIMES=x selftests/prove faults
 check 'a script by its name' named faults host/faults
 check 'a script by folder and name' named host/faults host/faults
 check 'an unknown name' complains "'nosuch' is neither" 2 \

@@ -48,7 +48,7 @@ build_fabric()
 			-Wl,--version-script=libangara/libangara.map \
 			-o "$OUT/fabric/lib/libangara.so" "$OUT"/tsan/*.o &&
 		build_in "$OUT/fabric" "CFLAGS=${TSAN[*]}" libangara/ofi \
-			selftests/fi
+			selftests/ofi
 }
 
 fabric()
@@ -110,7 +110,7 @@ pes()
 build_cache()
 {
 	${CC:-cc} "${BASE[@]}" "${TSAN[@]}" -o "$OUT/cache" "$OUT"/tsan/*.o \
-		libangara/tests/lib*.c
+		selftests/library/lib*.c
 }
 
 cache()
@@ -121,7 +121,7 @@ cache()
 
 build_paused()
 {
-	${CC:-cc} "${BASE[@]}" -O2 "${LIBRARY[@]}" libangara/tests/lib*.c \
+	${CC:-cc} "${BASE[@]}" -O2 "${LIBRARY[@]}" selftests/library/lib*.c \
 		-o "$OUT/paused" && variant plain libangara tools/run
 }
 
@@ -157,6 +157,8 @@ if pkg-config --exists libfabric; then
 		'sep: threads with a context each'
 	check 'threads that all write to all' fabric \
 		'threads: all write to all, up to 16'
+	check 'threads with a domain each' fabric \
+		'threads: all write to all, with a domain each'
 	check 'threads beside those of the provider' fabric \
 		'threads: all write to all, with threads of the provider'
 else

@@ -207,7 +207,7 @@ done
 		block "$n"
 	done
 	# This downloads the header of the test harness from Debian's archive.
-	echo 'make -C selftests all'
+	echo 'make -C selftests/kselftest all'
 	for n in $(of serve .); do
 		serve "$n"
 	done

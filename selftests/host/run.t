@@ -259,11 +259,11 @@ check 'a signal gives 128 more' ends 139 "$RUN" --no-device -n 2 \
 check 'a failure ends the others after the grace period' faster 60 ends 9 \
 	"$RUN" --no-device -n 3 --grace 1 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; exec sleep 300'
-check 'also those that ignore SIGTERM' faster 60 ends 9 \
+check 'a failure ends processes that ignore SIGTERM, too' faster 60 ends 9 \
 	"$RUN" --no-device -n 3 --grace 0 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; trap "" TERM
 	while :; do sleep 0.1; done'
-check 'the others can report in the grace period' gives 'reported' \
+check 'other processes can report in the grace period' gives 'reported' \
 	"$RUN" --no-device -n 2 --grace 5 \
 	sh -c '[ $ANGARA_RANK = 1 ] && exit 9; sleep 1; echo reported'
 check '--keep-going' gives 'done' "$RUN" --no-device -n 2 --keep-going \
@@ -276,9 +276,9 @@ check 'background processes are ended' faster 60 ends 0 "$RUN" --no-device \
 	-n 2 bash -c 'exec -a left-'$$' sleep 300 & sleep 0.5'
 check 'and gone' no_process "left-$$"
 if [ "$(id -u)" = 0 ]; then
-	check 'also behind one of another user' left_by_another
+	check 'the launcher also ends processes after one of another user' left_by_another
 else
-	skip 'also behind one of another user' 'needs root'
+	skip 'the launcher also ends processes after one of another user' 'needs root'
 fi
 check 'without standard files' no_files
 check 'SIGTERM is forwarded' signalled TERM 143
@@ -298,7 +298,7 @@ check 'bound to cores' bound
 check 'unknown short option' refuses 2 "option '-z'" -z
 check 'unknown long option' refuses 2 "option '--bogus'" --bogus
 check 'bad list of nodes' refuses 2 'such as 0,2,4-7' -n 2 --nodes 1,,2 true
-check 'nodes the wrong way round' refuses 2 'such as' -n 2 --nodes 3-1 true
+check 'a range of nodes in the wrong order' refuses 2 'such as' -n 2 --nodes 3-1 true
 for bad in x -1 '' 1000001 10s; do
 	ANGARA_JOB_TIMEOUT=$bad check "a limit of '$bad' for exchanges" \
 		refuses 2 "from 0 to 1000000, not '$bad'" -n 2 true
@@ -331,5 +331,15 @@ check 'an option is completed' gives --no-device completed --no-d
 check '-np is -n' gives 'one one' sh -c "'$RUN' -np 2 --no-device echo one | xargs"
 check 'an option with a value that it does not take' \
 	refuses 2 "option '--bind=1' takes no value" -n 1 --bind=1 true
+# on_terminal [NAME=VALUE]...: prints an error as a terminal gets it, without ESC
+on_terminal()
+{
+	env "$@" TERM=xterm script -qec "'$RUN' --nosuch" /dev/null | tr -d '\r\033'
+}
+check 'errors on a terminal have a colour' \
+	gives '[1;31mangara-run: [0m' sh -c 'head -1 | grep -o "^.*: .0m"' \
+	< <(on_terminal -u NO_COLOR)
+check 'NO_COLOR' gives 'angara-run: ' sh -c 'head -1 | grep -o "^angara-run: "' \
+	< <(on_terminal NO_COLOR=1)
 check '--version' sh -c "'$RUN' --version | grep -q '^angara-run [0-9.]*$'"
 plan

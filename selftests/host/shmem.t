@@ -159,17 +159,26 @@ manual_types()
 	done < <(sed -n 's/^types \(rma\|sum\|sync\) //p' "$SRC/routines.txt" | tr ' ' '\n')
 }
 
-# sanitized build | COMMAND...: runs COMMAND with everything built with
-# sanitizers.
+# sanitized VARIANT build | COMMAND...: runs COMMAND with everything built with
+# the sanitizers of a variant.
 sanitized()
 {
-	local BIN=$VARIANTS/asan/bin PROGRAMS=$VARIANTS/asan/tests/shmem
+	local with=$1 BIN=$VARIANTS/$1/bin PROGRAMS=$VARIANTS/$1/tests/shmem
 
+	shift
 	if [ "$1" = build ]; then
-		variant asan libangara libangara/shmem tools/run selftests/shmem
+		variant "$with" libangara libangara/shmem tools/run selftests/shmem
 	else
 		"$@"
 	fi
+}
+
+# threaded PROGRAM [ARGUMENT]: runs it with ThreadSanitizer, which leaves few addresses
+# for heaps.
+threaded()
+{
+	ANGARA_FABRIC=embedded:2,heap=256 TSAN_OPTIONS=suppressions=$PWD/$SRC/tsan.txt \
+		sanitized tsan runs 2 "$@"
 }
 
 # wrong HOW TEXT: an error of a single PE causes exactly one line.
@@ -430,10 +439,10 @@ installed()
 	PREFIX=/opt/angara DESTDIR=$root variant plain libangara:install \
 		libangara/shmem:install tools/run:install || return
 	for file in bin/oshcc bin/oshc++ bin/oshrun include/angara-shmem/shmem.h \
-			include/angara-shmem/shmemx.h \
-			include/angara-shmem/mpp/shmem.h include/angara-shmem/mpp/shmemx.h \
+			include/angara-shmem/shmemx.h include/angara-shmem/pshmem.h \
+			include/angara-shmem/mpp/{shmem,shmemx,pshmem}.h \
 			lib/libangara-shmem.so \
-			lib/pkgconfig/angara-shmem.pc share/man/man1/oshcc.1 \
+			lib/pkgconfig/angara-shmem.pc share/man/man1/oshc{c,++}.1 \
 			share/man/man1/oshrun.1 share/man/man7/shmem.7 \
 			share/man/man3/shmem_{put,quiet,TYPENAME_put_nbi}.3; do
 		[ -e "$root/opt/angara/$file" ] || {
@@ -474,16 +483,21 @@ for n in 2 8 16; do
 		check "$program, $n PEs" runs "$n" "$program"
 	done
 done
-check 'messages of two threads take no lock' runs 2 rate 50
+check 'messages of two threads take no lock' runs 2 rate 1
 for n in 2 3; do
-	check "a thread that waits leaves the context to others, $n PEs" runs "$n" beside
-	check "the same without a free file descriptor, $n PEs" runs "$n" beside full
+	check "a waiting thread does not lock the context, $n PEs" runs "$n" beside
+	check "a waiting thread without a free file descriptor, $n PEs" runs "$n" beside full
 done
-check 'ASan, UBSan: library and programs build' sanitized build
-check 'ASan, UBSan: all routines, 3 PEs' sanitized all 3
+check 'ASan, UBSan: library and programs build' sanitized asan build
+check 'ASan, UBSan: all routines, 3 PEs' sanitized asan all 3
 for program in isort heat spmv bfs queue litmus threads makers direct; do
-	check "ASan, UBSan: $program" sanitized runs 3 "$program"
+	check "ASan, UBSan: $program" sanitized asan runs 3 "$program"
 done
+check 'ThreadSanitizer: library and programs build' sanitized tsan build
+for program in threads makers beside; do
+	check "ThreadSanitizer: $program" threaded "$program"
+done
+check 'ThreadSanitizer: messages of two threads' threaded rate 1
 check 'a library of short operations builds' build_parts
 check 'operations in many parts: all routines' parts all 3
 for program in isort heat spmv litmus; do
@@ -492,7 +506,7 @@ done
 for n in 1 3; do
 	check "variables of a shared library, $n PEs" runs "$n" library "$PROGRAMS/said.so"
 done
-check 'variables of a shared library that does not say so' shared 'is not symmetric' \
+check 'variables of a shared library without a declaration' shared 'is not symmetric' \
 	"$PROGRAMS/silent.so"
 check 'a shared library that is loaded late' shared 'is loaded after shmem_init()' \
 	"$PROGRAMS/said.so" late
@@ -530,6 +544,8 @@ for way in nb root-nb; do
 	check "SHMEM_DEBUG: unequal arguments with a request: $way" refuses 3 1 \
 		"unequal-$way" '_nb: PEs .*call with different arguments'
 done
+check 'SHMEM_DEBUG: unequal blocks of shmem_realloc()' refuses 3 1 unequal-realloc \
+	'shmem_realloc: PEs call with different arguments'
 wrong clear-free 'shmem_clear_lock: the lock at .* is free'
 unset SHMEM_DEBUG
 check 'a PE is killed' killed
@@ -554,22 +570,29 @@ check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wron
 check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
 	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7
-for n in 2 3 8; do
+for n in 2 3 8 13; do
 	check "reductions with rounding: the same bits, $n PEs" same_bits "$n"
 done
 check 'statistics of teams' statistics
-check 'broadcasts with a request are done by the adapters' broadcasts_by_adapters
-check 'a PE that is stopped is written to and read' runs 2 stopped
+check 'adapters carry out broadcasts with a request' broadcasts_by_adapters
+check 'operations on a stopped PE complete' runs 2 stopped
 check 'waiting PEs sleep' ends 0 "$BIN/oshrun" -np 4 "$PROGRAMS/wrong" waiting
-check 'a profiling library takes a routine over' prints 'calls 1, word 5' \
+check 'a profiling library replaces a routine' prints 'calls 1, word 5' \
 	"$BIN/oshrun" -np 2 "$PROGRAMS/profile"
 check 'size of the heap: 2M' heap_size 2097152 SHMEM_SYMMETRIC_SIZE=2M
 check 'size of the heap: 1.5m' heap_size 1572864 SHMEM_SYMMETRIC_SIZE=1.5m
+check 'size of the heap: 3.1m, rounded up to pages' heap_size 3252224 SHMEM_SYMMETRIC_SIZE=3.1m
+check 'size of the heap: less than a page' heap_size 4096 SHMEM_SYMMETRIC_SIZE=0.1k
 check 'deprecated SMA_SYMMETRIC_SIZE' heap_size 2097152 SMA_SYMMETRIC_SIZE=2M
 check 'deprecated variable beside the new one' heap_size 2097152 SMA_SYMMETRIC_SIZE=4M \
 	SHMEM_SYMMETRIC_SIZE=2M
 check 'deprecated mpp/shmem.h' old_header shmem.h queue
 check 'deprecated mpp/shmemx.h' old_header shmemx.h bits
+check 'deprecated mpp/pshmem.h' old_header pshmem.h profile
+for set in 0 -4k 20kk; do
+	check "size of the heap: $set" says "SHMEM_SYMMETRIC_SIZE=$set: not a size above 0" 1 \
+		env "SHMEM_SYMMETRIC_SIZE=$set" "$PROGRAMS/wrong"
+done
 for set in SHMEM_SYMMETRIC_SIZE=1M SHMEM_DEBUG=1; do
 	check "only one PE has $set" unequal "$set"
 done

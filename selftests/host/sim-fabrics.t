@@ -72,9 +72,9 @@ idle()
 	[ "$nodes" -gt 2 ] && return $bad
 }
 
-# Simulated times equal those of the plan: of one packet to the nanosecond
-# except clock edges, of long operations over one tree within 1 %, over several
-# trees within 10 %.
+# Simulated times equal those of the plan: to the nanosecond for one packet,
+# except for clock edges; within 1 % for long operations over one tree, within
+# 10 % over several trees.
 expected()
 {
 	"$SIM" stripe --fabric "$1" --bytes 256,64KiB --trees 1,2,5,16 \
@@ -324,7 +324,7 @@ circle()
 		return 1
 	cat "$TAP_TMP/said"
 	[ "$(wc -l <"$TAP_TMP/said")" = 1 ] &&
-		grep -q 'deadlock: packets wait in a circle: router .*(8 buffers)$' \
+		grep -q 'deadlock: packets wait in a cycle: router .*(8 buffers)$' \
 			"$TAP_TMP/said"
 }
 
@@ -376,7 +376,7 @@ ring_of_eight
 sim_builds tools/sim libangara tools/topo
 for fabric in "${KINDS[@]}"; do
 	check "times on idle ${fabric##*/}" idle "$fabric"
-	check "shortest ways on idle ${fabric##*/}" adaptive_idle "$fabric"
+	check "shortest routes on idle ${fabric##*/}" adaptive_idle "$fabric"
 	check "random scenarios on ${fabric##*/}: all arrives" "$SIM" stress \
 		--count 6 --fabric "$fabric"
 	for op in bcast reduce allreduce; do
@@ -419,9 +419,9 @@ check 'seeds' seeds
 check 'messages along a tree, without switches' "$SIM" coll --mode p2p \
 	--op allreduce --fabric torus:3x2x2x2x2
 check 'a torus by either option' same_torus
-check 'the topology has ways without deadlock' flood --routing deterministic
-check 'adaptive ways, too' flood --routing adaptive
-check 'ways in a circle deadlock' circle
+check 'the routes of the topology have no deadlock' flood --routing deterministic
+check 'adaptive routing has no deadlock' flood --routing adaptive
+check 'routes in a circle deadlock' circle
 results 1 "$SIM" >"$TAP_TMP/one"
 check 'the results have all lines' test "$(wc -l <"$TAP_TMP/one")" = 7
 for threads in 2 3; do
@@ -449,7 +449,7 @@ check 'stripes of no length' refused "--bytes 'x'" stripe --bytes x
 check 'stripes of an unknown operation' refused "--op 'gather'" stripe --op gather
 check 'stripes for no goal' refused "--goal 'x'" stripe --goal x
 check 'stripes from no node' refused 'no such node' stripe --root 64
-check 'a block of what is no torus' refused 'mkns:8x4' coll --fabric mkns:8x4 \
+check 'a block on another fabric' refused 'mkns:8x4' coll --fabric mkns:8x4 \
 	--block 2x2
 check 'messages along a tree with switches' fails 'no participant' coll \
 	--fabric mkns:8x4 --mode p2p
@@ -457,17 +457,17 @@ check 'an application of tori' refused 'mkns:8x4' heat2d --fabric mkns:8x4
 check 'too many pairs' refused 'choose with' pairs --fabric mkns:8x10x10x10
 check 'capacity of a hot spot' refused 'hotspot' capacity --pattern hotspot
 check 'no seeds' refused 'from 1 to 10' curve --seeds 0
-check 'a step that is none' refused "--step 'x'" curve --step x
-check 'no window' refused 'nothing is measured' curve --time 0ns
+check 'an invalid step' refused "--step 'x'" curve --step x
+check 'no window' refused 'no time to measure in' curve --time 0ns
 check 'no such node' refused 'no such node' pairs --fabric mkns:8x4 --from 32
 echo '0 3 9' >"$TAP_TMP/bad"
-check 'a way by a port of nothing' refused ':1: the port is joined to nothing' \
+check 'a route by a port without a cable' refused ':1: the port has no cable' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 echo '9 3 0' >"$TAP_TMP/bad"
-check 'a way from no router' refused ':1: there is no such router' \
+check 'a route from a missing router' refused ':1: there is no such router' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
-check 'a way in a circle' refused 'from router 1 to node 0 goes in a circle' \
+check 'a route in a circle' refused 'from router 1 to node 0 goes in a cycle' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 for fabric in fattree:4,3 mkns:4x4,m=2 mesh:4x4 hypercube:4 torus:2x2x2x2x2; do
 	check "a trace is injected again: $fabric" replayed $fabric

@@ -154,7 +154,8 @@ apart()
 
 check 'links draw their own numbers' apart
 
-# The same bits for any number of threads, and from a checkpoint.
+# Results are the same to the bit for any number of threads, and after a
+# checkpoint.
 same()
 {
 	local run=("$SIM" coll --op allreduce --mode offload --torus 4x3x2 --bytes 32KiB
@@ -177,7 +178,7 @@ for line in '0 0 1 2' '0 0 1 2 -3' '0 0 1 2 4294967296' '0 0 1 2 3 4' '0 0 1 2 3
 		--faults "$TAP_TMP/bad.faults"
 done
 printf '0 6 1 2 3\n' >"$TAP_TMP/bad.faults"
-check 'faults: no such link' refused ':1: the port is joined to nothing' coll \
+check 'faults: no such link' refused ':1: the port has no cable' coll \
 	--faults "$TAP_TMP/bad.faults"
 check 'faults: too many' refused 'more than half' coll --loss 400000000 \
 	--corrupt 200000000

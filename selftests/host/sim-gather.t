@@ -70,7 +70,7 @@ for torus in 4x4x2 5x3; do
 	done
 done
 check 'allgather: doubling, ranks along the last dimension' \
-	gather doubling 2x4x8 --reverse
+	gather doubling 2x4x8 --ranks last
 # By the table in libangara/algo/algo.h.
 check 'allreduce: doubling' allreduce doubling 4x4x2 $((32 * 5))
 check 'allreduce: doubling on 6 nodes' allreduce doubling 3x2 $((4 * 2 + 2 * 2))
@@ -107,7 +107,7 @@ for algo in bruck doubling; do
 	check "schedule: allgather by $algo" scheduled allgather $algo 4x4 $((16 * 4)) \
 		$((16 * 15 * 240))
 	name="schedule: allgather by $algo, numbers that suit the torus"
-	if "$SIM" gather --algo $algo --torus 4x4 --moved 2>&1 | grep -q 'no numbers'; then
+	if "$SIM" gather --algo $algo --torus 4x4 --moved 2>&1 | grep -q 'cannot compute numbers'; then
 		skip "$name" 'no METIS; install libmetis-dev'
 		continue
 	fi
@@ -117,12 +117,12 @@ for algo in bruck doubling; do
 done
 check 'allreduce: ring' allreduce ring 5x3 $((2 * 15 * 14))
 check 'allreduce: Rabenseifner' allreduce rabenseifner 4x4 $((2 * 16 * 4))
-check 'doubling on 6 nodes' refused 'needs a power of two' gather \
+check 'doubling on 6 nodes' refused 'must be a power of two' gather \
 	--algo doubling --torus 3x2
-check 'trees that reduce' refused "'coll --op' has others" gather \
+check 'trees that reduce' refused "'coll --op' has other collectives" gather \
 	--op allreduce --algo trees
 check 'no such algorithm' refused "neither trees nor an algorithm" gather --algo x
-check 'no scan by ring' refused "--algo 'ring': there is no such scan" gather \
+check 'no scan by ring' refused "--algo 'ring': the library has no scan of this name" gather \
 	--op scan --algo ring
 check 'dimensions of other nodes' refused 'sizes whose product is 16' gather \
 	--op bcast --algo ring --torus 4x4 --dims 3x5

@@ -41,11 +41,12 @@ every_torus()
 	echo "${list#,}"
 }
 
-# Without contention the time to the farthest node is known: injection, PEGroup,
-# links and routers, the length of the packet, ejection.  By messages each hop
-# takes all of these and starts at a clock edge (2 ns); if a ring is odd, the
-# second of two equally deep subtrees waits for the first one's packet. A packet
-# of 17 flits and 24 bytes more takes 37 ns through PCIe.
+# Without contention the time to the farthest node is known. By the adapters, it
+# is the sum of injection, PEGroup, links and routers, the length of the packet,
+# and ejection. By messages, each hop takes injection, a link, the length of the
+# packet and ejection, and starts at a clock edge (2 ns). In a ring of three, a
+# node sends to one neighbor after the other, so the second waits for the first
+# packet. A packet of 17 flits and 24 bytes more takes 37 ns through PCIe.
 # formula EJECTION: prints the time in ns
 formula()
 {
@@ -357,8 +358,8 @@ within()
 		'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'
 }
 
-# Twice the rows of the table take twice the time; values between are
-# interpolated.
+# Two nodes have 4000 rows each: the time in the table.  Four nodes have 2000
+# each: interpolated by a power law.
 table()
 {
 	printf '# rows seconds\n1000 0.001\n4000 0.002\n' >"$TAP_TMP/table"
@@ -366,6 +367,36 @@ table()
 		awk -F, 'NR == 2 && $3 != 2000.000 { bad = 1 }
 		NR == 3 && ($3 < 1413.5 || $3 > 1414.5) { bad = 1 }
 		{ print } END { exit bad || NR != 3 }'
+}
+
+# column NUMBER ARGUMENT...: prints a column of the last row
+column()
+{
+	"$SIM" "${@:2}" --format csv | tail -n 1 | cut -d, -f"$1"
+}
+
+# The free choices of the applications are those of their collectives: two values
+# give different times by messages, each that of the collective alone.
+same_choice()
+{
+	local option=$1 value times=()
+
+	for value in "$2" "$3"; do
+		if [ "$option" = ranks ]; then
+			times+=("$(column 5 spmv --from 128 --to 128 --dims 3 \
+				--rows 128000 --ranks "$value")")
+			[ "${times[-1]}" = "$(column 5 gather --torus 4x4x8 \
+				--algo doubling --bytes 8000 --ranks "$value")" ]
+		else
+			times+=("$(column 6 heat2d --from 512 --to 512 \
+				--children "$value")")
+			[ "${times[-1]}" = "$(column 6 coll --torus 4x4x4x8 \
+				--op allreduce --mode p2p --bytes 8 \
+				--children "$value")" ]
+		fi || return
+	done
+	echo "${times[*]}"
+	[ "${times[0]}" ] && [ "${times[0]}" != "${times[1]}" ]
 }
 
 # A run that is interrupted half way and restored gives the same result.
@@ -542,6 +573,8 @@ check 'heat2d: gain with 163840000 cells' \
 	within "$(gain 163840000 32768)" 2.7 0.1
 check 'heat2d: hardly a gain up to 64 nodes' within "$(gain 40960000 64)" 1 0.01
 check 'spmv: times from a table' table
+check 'spmv: where ranks are' same_choice ranks first last
+check 'heat2d: order of messages' same_choice children deepest shallowest
 check 'measure: the median and the spread' measure
 check 'measure: bad number of runs' env RUNS=0 bash -c \
 	'! tools/sim/measure spmv 10 2>&1 | grep -v "not a number from 1 to 99"'
@@ -609,7 +642,7 @@ check 'out of range' refused "buffer '3': not from 4 to 1024" coll --buffer 3
 check 'time out of range' refused 'not from 1ns to 1s' coll --link-latency 2s
 check 'frequency out of range' refused 'not from 1MHz to 1000GHz' coll \
 	--clock 1kHz
-check 'nothing is measured' refused "--time '0us': nothing" traffic --time 0us
+check 'nothing is measured' refused "--time '0us': no time" traffic --time 0us
 check 'no packet is measured' fails '--load 1e-9: no packet is measured' \
 	traffic --torus 2 --load 1e-9
 check 'more nodes than at most' refused "--from '64': more than --to '32'" \
@@ -647,14 +680,14 @@ check 'missing file' refused 'No such file' coll --config "$TAP_TMP/none"
 check 'no trace to replay' refused 'needs a --file' replay
 check 'trace of another torus' refused 'node 2 is not in the fabric' \
 	replay --torus 2 --file selftests/model/golden.txt
-check 'trace without injections' refused 'no injections' \
+check 'trace without injections' refused 'no host injects a packet' \
 	replay --file <(echo '# nothing')
-check 'no trace' refused 'lines are no records of packets, the first is line 1' \
+check 'no trace' refused 'lines are not records of packets, the first is line 1' \
 	replay --file README.md
 check 'a trace with a cut line' refused \
-	'1 lines are no records of packets, the first is line 3' replay --torus 2x2x2 \
+	'1 lines are not records of packets, the first is line 3' replay --torus 2x2x2 \
 	--file <(sed '3s/bytes.*//' "$TAP_TMP/chapters")
-check 'a trace of more trees than there are' refused 'are no records' replay \
+check 'a trace of more trees than there are' refused 'are not records' replay \
 	--torus 2x2x2 --file <(sed 's/, tree 2,/, tree 64,/' "$TAP_TMP/chapters")
 check 'a trace that is too long' refused 'longer than 10^6 s' replay --torus 2x2x2 \
 	--file <(sed '3s/^[0-9]*/18446744073709551615/' "$TAP_TMP/chapters")

@@ -48,7 +48,7 @@ scripts()
 # kselftest's runner reads every line of a settings file as a setting.
 text_files()
 {
-	files '*' | grep -vE '^LICENSES/|(^|/)settings$|\.(json|csv|png|svg|golden|bin)$'
+	files '*' | grep -vE '^LICENSES/|(^|/)settings$|\.(json|csv|png|svg|golden|bin|tar)$'
 }
 
 # Prints the files of a list on standard input that lack a licence line.
@@ -138,6 +138,7 @@ silent 'no file names a machine' with text_files unwanted \
 	'(deb|security|snapshot|ftp)[.]debian[.]org|(^|[^a-z.])/wor[k]/(main|shared)'
 silent 'no unfinished work is marked' with text_files unwanted \
 	'\b(TODO|FIXME|XXX)(:| [A-Za-z])'
+silent 'no merge is unfinished' with text_files unwanted '^(<{7}|>{7}) '
 silent 'shellcheck' in_root scripts shellcheck -x -P SCRIPTDIR
 silent 'codespell' in_root text_files codespell -L "$WORDS"
 silent 'mandoc' in_root man_pages mandoc -Tlint -W warning

@@ -18,7 +18,7 @@ SOURCES=(libangara/topo/*.c driver/model/ang_topo*.c driver/model/ang_tree.c)
 # build PROGRAM: builds a test with the topologies of library and model.
 build()
 {
-	"${CC:-cc}" "${CPP[@]}" "${SANE[@]}" -o "$TAP_TMP/$1" "libangara/tests/$1.c" \
+	"${CC:-cc}" "${CPP[@]}" "${SANE[@]}" -o "$TAP_TMP/$1" "selftests/library/$1.c" \
 		"${SOURCES[@]}"
 }
 
@@ -43,7 +43,7 @@ objects()
 	local file
 
 	mkdir "$TAP_TMP/obj"
-	for file in "${SOURCES[@]}" libangara/tests/topo_avoid.c; do
+	for file in "${SOURCES[@]}" selftests/library/topo_avoid.c; do
 		"${CC:-cc}" "${CPP[@]}" -w -c -o "$TAP_TMP/obj/$(basename "$file" .c).o" \
 			"$file" || return
 	done

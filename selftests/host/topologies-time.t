@@ -93,7 +93,9 @@ bounds()
 	} END { print NR, n; exit bad || NR != 20 || n != 10 }'
 }
 
-# Trees of 2, 6, 5, 3 and 6 cables: injection, PEGroup, cables, PCIe, ejection.
+# The deepest leaf is 2, 6, 5, 3 and 6 cables from the root in the five
+# topologies. A time consists of injection, PEGroup, these cables, PCIe and
+# ejection.
 broadcasts()
 {
 	local got

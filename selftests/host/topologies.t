@@ -316,7 +316,7 @@ check 'trees and halves from the graphs' from_graphs
 check 'each published number that differs is explained' explained
 check 'each conclusion has a verdict' concluded
 check 'study, measures and drawings of 16000 modules take less than 10 s' soon
-check 'a way of the study' example
+check 'a route of the study' example
 check 'cost by a price list' is 'cost 408 408 cable=100,port=1' metrics torus:4 \
 	--prices cable=100,port=1
 # Time: twice 300 ns, 20 ns, 3 * 84 ns, and 4096 bytes, 16 heads and 16 * 24
@@ -324,14 +324,15 @@ check 'cost by a price list' is 'cost 408 408 cable=100,port=1' metrics torus:4 
 check 'cost of a tree' tree_is '0 0 (0,0) 3 39 8 8 1 1.464' mkns:8x4
 check 'the root in the middle' tree_is '0 3 3 6 0 2 1 1.464' mesh:7
 check 'two trees from the ends of a line' tree_is '1 6 6 6 0 1 1 1.716' mesh:7 --trees 2
-check 'two from its middle' tree_is '1 3 3 6 0 2 2 1.464' mesh:7 --trees 2 --goal depth
+check 'two trees from the middle of a line' tree_is '1 3 3 6 0 2 2 1.464' mesh:7 \
+	--trees 2 --goal depth
 check 'four trees on MKNS: three on the worst channel' four_trees
-check 'the root where most take part' tree_is '0 4 4 7 0 2 1 1.548' mesh:8 \
+check 'the root near most participants' tree_is '0 4 4 7 0 2 1 1.548' mesh:8 \
 	--nodes 0-6,7:2
-check 'a goal that is none' refused 'must be depth or load' tree mesh:8 --goal x
+check 'an unknown goal' refused 'must be depth or load' tree mesh:8 --goal x
 check 'a count of participants out of range' refused "'17' participants" tree mesh:8 \
 	--nodes 0:17
-check 'a tree of some' tree_is '0 0 (0,0) 0 0 0 0 0 1.212' mkns:8x4 --nodes 0 --root 0
+check 'a tree of some nodes' tree_is '0 0 (0,0) 0 0 0 0 0 1.212' mkns:8x4 --nodes 0 --root 0
 check 'sources of parameters' grep -qx '  fitted to one of its results: pegroup;' \
 	<("$TOPO" tree torus:4)
 check 'single failures of a torus' single_failures torus:4x4x4 <<-'EOF'
@@ -343,10 +344,10 @@ EOF
 check 'a route around two failures' around
 check 'a node that has failed is in no tree' tree_is '0 2 1 2 0 2 1 1.296' mesh:7 \
 	--failed 3:0 --nodes 1-3
-check 'a tree that is cut' refused_plan 'no tree reaches all' tree mesh:7 --failed 3
-check 'a route that is cut' refused_plan 'no route from 0 to 6' route mesh:7 0 6 --failed 3
-check 'a failure of no cable' refused "'3:9'" avoid torus:4 --failed 3:9
-check 'a failure of no router' refused "'s0'" avoid torus:4 --failed 2,s0
+check 'a tree that failures divide' refused_plan 'no tree reaches all' tree mesh:7 --failed 3
+check 'a route that failures cut' refused_plan 'no route from 0 to 6' route mesh:7 0 6 --failed 3
+check 'a failure of a missing cable' refused "'3:9'" avoid torus:4 --failed 3:9
+check 'a failure of a missing router' refused "'s0'" avoid torus:4 --failed 2,s0
 check 'JSON' json
 check 'a graph is drawn whole' whole
 check 'a large one is summarised' summary
@@ -368,7 +369,7 @@ check 'MKNS with more nodes than ports reach' refused 'dimension 1' metrics mkns
 check 'a fat tree of odd ports' refused 'even' metrics fattree:5,2
 check 'no such file' refused 'No such file' metrics file:/nonexistent
 if pkg-config --exists libcgraph; then
-	check 'what was drawn can be read' round_trip
+	check 'a drawing can be read as a fabric' round_trip
 	check 'ports without labels' free_ports
 	graphviz 'graph g {' 'a -- b' 'a -- a' '}'
 	check 'a loop in a file of Graphviz' refused 'a -- a is a loop' metrics "$FILE"
@@ -378,9 +379,9 @@ if pkg-config --exists libcgraph; then
 	graphviz 'graph g {' 'a -- b [taillabel=64, headlabel=0]' '}'
 	check 'a port out of range in it' refused "taillabel '64'" metrics "$FILE"
 	graphviz 'graph g {' 'a -- b' 'c' '}'
-	check 'a node not reached in it' refused 'is not reached' metrics "$FILE"
+	check 'a node not reached in it' refused 'cannot be reached' metrics "$FILE"
 	graphviz 'graph {' '--'
-	check 'no graph' refused 'no graph of Graphviz' metrics "$FILE"
+	check 'no graph' refused 'not a graph of Graphviz' metrics "$FILE"
 else
 	skip 'files of Graphviz' 'its library is missing: install libgraphviz-dev'
 fi
@@ -389,13 +390,13 @@ check 'a loop' refused 'line 5: cable: is a loop' metrics "$FILE"
 graph 'graph g' 'node a' 'node b' 'a:0 b:0' 'b:0 a:1'
 check 'a port used twice' refused 'line 5: cable: a port is used twice' metrics "$FILE"
 graph 'graph g' 'node a' 'node b' 'switch s' 'a:0 s:0'
-check 'a node that is not reached' refused 'line 3: router: is not reached' metrics "$FILE"
+check 'a node that is not reached' refused 'line 3: router: cannot be reached' metrics "$FILE"
 check 'no command' refused 'no command'
 check 'an unknown command' refused 'no such command' draw torus:2
 check 'too few arguments' refused 'two nodes' route torus:4 1
 check 'a node out of range' refused 'from 0 to 3' route torus:4 1 4
-check 'a list of nodes that is none' refused 'from 0 to 3' tree torus:4 --nodes 0,x
+check 'an invalid list of nodes' refused 'from 0 to 3' tree torus:4 --nodes 0,x
 check 'an empty range' refused 'is empty' tree torus:4 --nodes 3-1
-check 'a price that is none' refused 'must be cable=' metrics torus:4 --prices cable=x
+check 'an invalid price' refused 'must be cable=' metrics torus:4 --prices cable=x
 check 'an unknown study' refused 'must be mkns' compare --study torus
 plan

@@ -14,10 +14,12 @@ set -u
 LIST=selftests/vfio/mutants.txt
 B=$VARIANTS/asan
 PACKAGES=$(sed -n 's/^PACKAGES := //p' tools/vfio/Makefile)
+TLS=$(pkg-config --exists gnutls && echo gnutls)
 # shellcheck disable=SC2086 # words
-LIBS=$(pkg-config --libs $PACKAGES)
+LIBS=$(pkg-config --libs $PACKAGES $TLS)
 FLAGS=${VARIANT_FLAGS[asan]}
-CPP=(-D_GNU_SOURCE -Itools/vfio -Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w)
+CPP=(-D_GNU_SOURCE -Itools/vfio -Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w
+	${TLS:+-DVFIO_TLS})
 
 base()
 {
@@ -39,7 +41,7 @@ link()
 }
 
 # passes PROGRAM FOLDER CASE: does the case pass with this server, and does the
-# server end well?
+# server end without an error?
 passes()
 {
 	local status=0

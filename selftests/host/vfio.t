@@ -53,7 +53,7 @@ bad_arguments()
 		refuses 2 'dimension 1 has more nodes' "${ok[@]}" --fabric mkns:9x4 &&
 		refuses 2 "'file:$DIR/none': No such file" "${ok[@]}" --fabric "file:$DIR/none" &&
 		bad_graphs "${ok[@]}" &&
-		refuses 2 "'$DIR/none' is no folder" --fabric torus:2 --socket-dir "$DIR/none" &&
+		refuses 2 "'$DIR/none' is not a folder" --fabric torus:2 --socket-dir "$DIR/none" &&
 		refuses 2 '--contexts wants a number from 1 to 128' "${ok[@]}" --contexts 0 &&
 		refuses 2 "not '129'" "${ok[@]}" --contexts 129 &&
 		refuses 2 '--threads wants a number from 1 to 64' "${ok[@]}" --threads 65 &&
@@ -69,7 +69,7 @@ bad_arguments()
 		refuses 2 "unexpected 'more'" "${ok[@]}" more &&
 		refuses 2 "unknown option '--some'" "${ok[@]}" --some &&
 		refuses 2 "option '--fabric' wants a value" --fabric &&
-		refuses 2 '1024 adapters at the most' "${ok[@]}" --fabric torus:2000 || return
+		refuses 2 'at most 1024 adapters' "${ok[@]}" --fabric torus:2000 || return
 	long=$TAP_TMP/$(printf '%080d' 0)
 	mkdir -p "$long" &&
 		refuses 1 'is too long for a socket' "${ok[@]}" --socket-dir "$long"
@@ -228,7 +228,7 @@ watched()
 	capture=$!
 	await test -s "$TAP_TMP/all"
 	# The last packets may not have been written when capturing ends.
-	for one in 'collectives, and one that goes' \
+	for one in 'collectives, and a machine that ends' \
 		'transfers between machines' 'all machines at once'; do
 		check "$name, watched: $one" client "$DIR" "work: $one"
 	done

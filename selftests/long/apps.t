@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The applications, see selftests/apps.sh, on trees that pass through nodes
+# The applications, see selftests/kselftest/apps.sh, on trees that pass through nodes
 # without processes; selftests/guest/kselftest.t runs them on a torus that they
 # fill, and selftests/host/embed.t on embedded fabrics.
 
@@ -16,7 +16,7 @@ guest()
 	shift
 	echo "==> the applications on $name" >&2
 	tools/vm/run --kernel 6.12 --timeout 900 --env PROGRAM_TIMEOUT=800 \
-		"$@" -- selftests/in-guest /angara/selftests apps.sh \
+		"$@" -- selftests/in-guest /angara/selftests/kselftest apps.sh \
 		>"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
 	grep -v '^\(not \)\{0,1\}ok ' "$TAP_TMP/out"
 	grep -q '^ok ' "$TAP_TMP/out" || status=1

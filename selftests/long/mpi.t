@@ -23,7 +23,7 @@ run()
 	! grep 'ERROR: AddressSanitizer' "$TAP_TMP/said"
 }
 
-# The library took what is long, and did not leave it to the MPI.
+# The library executed the long calls, and did not leave them to the MPI.
 elements()
 {
 	run software 2 "$PLAIN" "$VARIANTS/plain/tests/mpi-openmpi/mix" "$@" &&

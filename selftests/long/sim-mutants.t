@@ -3,7 +3,7 @@
 #
 # Do the simulator's tests find faults? Inserts each fault of a list in
 # selftests/sim into a copy of one file; the test that the list is for has to fail
-# with the program linked from it.
+# with the program linked from it. A test ends at its first failed result.
 
 set -u
 . selftests/tap.sh
@@ -30,21 +30,26 @@ survives()
 	done
 	gcc -pthread -o "$dir/angara-sim" "$dir/mutant.o" "${objects[@]}" -lm ||
 		return 0
-	SIM=$dir/angara-sim timeout 300 "selftests/host/$test" >"$dir/out" 2>&1
+	SIM=$dir/angara-sim timeout 300 "selftests/host/$test" 2>&1 |
+		sed '/^not ok/q' >"$dir/out"
+	tail -n 3 "$dir/out"
 	! grep -q '^not ok' "$dir/out" && grep -q '^1\.\.' "$dir/out"
 }
 
 # finds TEST FILE FROM TO: succeeds if the test finds the fault.
 finds()
 {
-	mutate "tools/sim/$2" "$3" "$4" >"$TAP_TMP/${2##*/}" &&
-		! survives "$1" "$2" "$TAP_TMP/${2##*/}"
+	local source
+
+	source=$(mktemp -d -p "$TAP_TMP")/${2##*/}
+	mutate "tools/sim/$2" "$3" "$4" >"$source" &&
+		! survives "$1" "$2" "$source"
 }
 
 # fault FILE NAME FROM TO: tests one fault of a list with $test
 fault()
 {
-	check "found: $2" finds "$test" "$1" "$3" "$4"
+	seek "found: $test: $2" finds "$test" "$1" "$3" "$4"
 }
 
 # all TEST LIST: tests all faults of the list.
@@ -52,9 +57,10 @@ all()
 {
 	local test=$1
 
-	check "without a fault it passes: $1" survives "$1" run.c \
+	seek "without a fault it passes: $1" survives "$1" run.c \
 		tools/sim/run.c
 	faults "$2" fault
+	found
 }
 
 check 'the simulator builds' make -s -C tools/sim "O=$O" all

@@ -380,6 +380,23 @@ static void pump_ring(struct host *h, u32 node, u32 dir, u32 vc)
 	}
 }
 
+/* Moves management packets as pump_ring() does; without room they are dropped. */
+static void pump_mgmt(struct host *h, u32 node, u32 dir)
+{
+	struct host *to = h->twin;
+	const struct ang_port *port = ang_port(h->fab, ang_node(h->fab, node), dir);
+	struct angara_mgmt p;
+
+	while (ang_remote_mgmt_take(&h->v, node, dir, &p)) {
+		const char *flaw = ang_remote_mgmt_flaw(&to->v, port->peer,
+							port->far, &p);
+
+		if (flaw)
+			test_fail(__FILE__, __LINE__, "%s", flaw);
+		ang_remote_mgmt_give(&to->v, port->peer, port->far, &p);
+	}
+}
+
 static void pump_from(struct host *h)
 {
 	u32 i, nr;
@@ -390,6 +407,8 @@ static void pump_from(struct host *h)
 		ang_remote_look(&h->v, i);
 		for (nr = 0; (nr = ang_remote_next(&h->v, i, nr)) != ANG_NONE; nr++)
 			pump_ring(h, i, nr / ANGARA_VC_NUM, nr % ANGARA_VC_NUM);
+		for (nr = 0; nr < h->fab->nports; nr++)
+			pump_mgmt(h, i, nr);
 	}
 }
 
@@ -463,17 +482,21 @@ void host_pop(struct host *h, struct ang_node *n, u32 dir, u32 vc)
 
 int host_drain(struct host *h, u32 node)
 {
+	struct angara_mgmt mgmt;
 	const void *data;
 	u32 dir, vc;
 	int any = 0;
 
 	ang_remote_look(&h->v, node);
-	for (dir = 0; dir < h->fab->nports; dir++)
+	for (dir = 0; dir < h->fab->nports; dir++) {
+		while (ang_remote_mgmt_take(&h->v, node, dir, &mgmt))
+			any = 1;
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			while (ang_remote_head(&h->v, node, dir, vc, &data)) {
 				ang_remote_pop(&h->v, node, dir, vc);
 				any = 1;
 			}
+	}
 	return any;
 }
 

@@ -63,7 +63,7 @@ struct tctx {
 struct host {
 	struct ang_cfg cfg;
 	struct ang_fabric *fab;
-	u64 fab_size;		/* of its mapping, with the barred pages */
+	u64 fab_size;		/* bytes of its mapping, with the inaccessible pages */
 	struct ang_view v;
 	struct ang_ops ops;
 	struct host_node *node;
@@ -105,7 +105,10 @@ extern const struct ang_cfg cfg_tight;	/* the smallest allowed value of each
  */
 struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 			int (*pump)(struct host *h));
-/* One of two such fabrics, not started: its other nodes have no host. */
+/*
+ * One of two such fabrics, without its twin and not started: no host has the
+ * other nodes.
+ */
 struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
 void host_start(struct host *h);
 /* Carries packets both ways as long as there is room. */

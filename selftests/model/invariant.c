@@ -309,18 +309,18 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 	u32 i;
 
 	if (!a->units) {
-		EXPECT(!a->told && !a->pi);
-		EXPECT(!a->turn || c->rouse);
+		EXPECT(!a->notified && !a->pi);
+		EXPECT(!a->turn || c->wake);
 		return;
 	}
 	EXPECT(a->units >= 256 && a->units <= 65536);
 	EXPECT(!(a->units & (a->units - 1)));
 	EXPECT(a->pi - a->ci <= a->units);
 	EXPECT(a->turn <= fab->cfg.topo.nodes && a->ready_out <= fab->cfg.topo.nodes);
-	EXPECT(a->due <= 1 && a->told <= 1);
+	EXPECT(a->due <= 1 && a->notified <= 1);
 	EXPECT(!a->due || a->turn);
 	/* Otherwise the model would not notify a waiter when there is room. */
-	EXPECT(a->told || c->rouse || !(a->turn || c->wait_words));
+	EXPECT(a->notified || c->wake || !(a->turn || c->wait_words));
 	for (i = 0; i < ANG_PARTS; i++) {
 		struct ang_part *part = &a->part[i];
 		u32 units = 1 + (part->length + ANGARA_MSG_UNIT - 1) /

@@ -588,7 +588,7 @@ const struct test_case admin_cases[] = {
 	{ "admin: joining and leaving", membership },
 	{ "admin: asynchronous events", events },
 	{ "admin: counters", counters },
-	{ "admin: a look from outside", looks },
+	{ "admin: a host reads a node", looks },
 	{ "admin: queues that are out of reach", fatal_queues },
 	{ "admin: queues that are not aligned", unaligned },
 	{ NULL, NULL },

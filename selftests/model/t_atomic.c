@@ -417,8 +417,8 @@ do {									\
 const struct test_case atomic_cases[] = {
 	{ "atomic: every operation on every type", every },
 	{ "atomic: all add to one word", counts_all },
-	{ "atomic: what is refused", refused },
+	{ "atomic: refused operations", refused },
 	{ "atomic: memory that cannot be written", readonly },
-	{ "atomic: packets that lie", packets },
+	{ "atomic: forged packets", packets },
 	{ NULL, NULL },
 };

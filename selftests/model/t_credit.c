@@ -300,7 +300,7 @@ static void busy_neighbour(void)
 
 const struct test_case credit_cases[] = {
 	{ "credit: every 8 results to the children", to_children },
-	{ "credit: the same in trains", trains },
+	{ "credit: trains cause the same credits", trains },
 	{ "credit: 16 trees with 16 ReduceIds each", sixteen_in_flight },
 	{ "credit: to the PE after 128 results", by_count },
 	{ "credit: to the PE after 4096 cycles", by_timer },

@@ -5,7 +5,7 @@
  * with the router at fault.  Then libangara plans the tree again without what is
  * down, and collectives over the new tree have the right results.
  *
- * Some of the failures; all of them with LONG in the environment.
+ * Tries some of the failures, or all of them with LONG in the environment.
  */
 #include <errno.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void set_link(u32 router, u32 port, u32 what)
 		  ANGARA_ADM_ST_OK);
 }
 
-/* One cable, or all cables of a router. */
+/* Sets the cable that @f names, or all cables of its router. */
 static void set_failure(const struct angara_failure *f, u32 what)
 {
 	u32 port;
@@ -210,7 +210,10 @@ static u32 each_failure(const char *text, u32 step, u32 *cables, u32 *failed)
 			u32 to = ang_topo_neighbor(&g.h->v.topo, r, p);
 			struct angara_failure f = { r, p };
 
-			/* Of a fat tree, a node fails with its only cable. */
+			/*
+			 * In a fat tree, a node fails together with its only
+			 * cable.
+			 */
 			if (to == ANG_NONE || to < r || number++ % step ||
 			    (g.h->v.topo.kind == ANG_TOPO_FATTREE && r < g.n))
 				continue;
@@ -250,6 +253,6 @@ static void switched_failures(void)
 
 const struct test_case detour_cases[] = {
 	{ "detour: cables and nodes of a torus fail during collectives", torus_failures },
-	{ "detour: those of MKNS and a fat tree", switched_failures },
+	{ "detour: the same on MKNS and a fat tree", switched_failures },
 	{ NULL, NULL },
 };

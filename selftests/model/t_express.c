@@ -15,11 +15,11 @@
 #define PLACE	512	/* bytes for each operation, in a member's memory */
 
 /**
- * struct side - a fabric of the two
+ * struct side - one of the two fabrics that are compared
  * @h: host
  * @c: contexts, by node and number
  * @area: their receive buffers
- * @at_once: rings by ang_reg_ring()
+ * @at_once: doorbells are rung by ang_reg_ring()
  * @lanes: small operations are done in lanes as soon as possible
  */
 struct side {
@@ -422,7 +422,7 @@ static void partitions(void)
 	side_close(&s);
 }
 
-static struct ang_ops plain;	/* host functions, called by watched_read() and its like */
+static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
 static u32 accesses;		/* that the wrappers have seen */
 
 /* Memory of node 0 may be slow: no operation of node 1 may wait for it. */
@@ -556,9 +556,9 @@ const struct test_case express_cases[] = {
 	{ "express: packets are not overtaken", order },
 	{ "express: partitions", partitions },
 	{ "express: a doorbell is served at once", at_once },
-	{ "express: an operation is cut", cut },
-	{ "express: a busy target is left alone", busy_target },
+	{ "express: a turn ends within an operation", cut },
+	{ "express: a busy target gets packets", busy_target },
 	{ "express: no target waits for memory of the sender", innocent_target },
-	{ "express: a sink that is gone", lost_sink },
+	{ "express: a sink that is unmapped", lost_sink },
 	{ NULL, NULL },
 };

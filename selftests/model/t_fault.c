@@ -46,8 +46,8 @@ static struct angara_adm_link delayed(u32 cycles)
 /*
  * On a torus of 3x3 the route from node 0 to 4 is over 1, the route back over
  * 3.  The link from 0 to 1 delays a request.  The link between 3 and 0 goes
- * down, which ends its operation, and up again.  After that the request must
- * not be carried out.
+ * down, which ends the operation of that request, and comes up again.  Then the
+ * request arrives, and node 4 must not execute it.
  */
 static void late_request(u32 op)
 {
@@ -428,7 +428,7 @@ const struct test_case fault_cases[] = {
 	{ "fault: requests of operations that have ended", late_requests },
 	{ "fault: a link is down for a moment", up_at_once },
 	{ "fault: links that a tree does not use", other_links },
-	{ "fault: the way of a result", results },
+	{ "fault: the route of a result", results },
 	{ "fault: the root is a switch", switch_root },
 	{ "fault: faults end with the driver that set them", lifetime },
 	{ "fault: a node is reset whose link was made perfect", torn },

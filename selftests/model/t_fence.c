@@ -265,13 +265,13 @@ static void cut(void)
 }
 
 const struct test_case fence_cases[] = {
-	{ "fence: of one node", of_one_node },
-	{ "fence: in a row", in_a_row },
-	{ "fence: messages", messages },
-	{ "fence: of all", of_all },
-	{ "fence: failing", failing },
-	{ "fence: a context goes", destroyed },
-	{ "fence: data", data },
-	{ "fence: a step ends before it", cut },
+	{ "fence: operations to one node", of_one_node },
+	{ "fence: consecutive fences", in_a_row },
+	{ "fence: messages stay in order", messages },
+	{ "fence: operations to all nodes", of_all },
+	{ "fence: operations that fail", failing },
+	{ "fence: a context is destroyed", destroyed },
+	{ "fence: data arrives in order", data },
+	{ "fence: a step ends before a fenced operation", cut },
 	{ 0 },
 };

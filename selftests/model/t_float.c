@@ -10,7 +10,7 @@
 
 #define PAIRS	(1U << 20)
 
-/* The same numbers in both formats: edges of exponent and fraction. */
+/* Fractions and exponents at the edges of both formats. */
 static const u64 fractions64[] = {
 	0, 1, 2, 3, 0x7FFFFFFFFFFFFULL, 0x8000000000000ULL, 0x8000000000001ULL,
 	0x5555555555555ULL, 0xFFFFFFFFFFFFEULL, 0xFFFFFFFFFFFFFULL,

@@ -59,7 +59,7 @@ static u32 peer_of(u32 port)
 	return ang_port(g.h->fab, me, port)->peer;
 }
 
-/* Sets the row of node 0 again, with another epoch: it meets no neighbor. */
+/* Sets the row of node 0 with an epoch that no neighbor's row has. */
 static void begin_apart(void)
 {
 	EXPECT_EQ(adm_op(g.h, 0, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
@@ -230,7 +230,7 @@ static void results(void)
 	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
 	p = honest(op, ANG_PKT_ALLREDUCE);
 	complete(ANGARA_OP_ALLREDUCE, 0);
-	/* The same packet again, after the operation has ended. */
+	/* The packet is sent again after its operation has ended. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	FORGED(op, p, seq, p.seq, up, ANGARA_VC_DOWN);
 	complete(ANGARA_OP_ALLREDUCE, 0);
@@ -573,7 +573,7 @@ const struct test_case forge_cases[] = {
 	{ "forged: data before the tree is open", data_early },
 	{ "forged: a request into a ring of rows without a root", ring_fed },
 	{ "forged: tickets", tickets },
-	{ "forged: a wish to send", ready_tells_no_key },
+	{ "forged: a request to send", ready_tells_no_key },
 	{ "forged: broadcasts that come back", broadcasts },
 	{ "forged: contributions and requests of children", children },
 	{ "forged: credits, ends and beginnings of rows", controls },

@@ -9,6 +9,7 @@
 
 #include "test.h"
 #include "coll.h"
+#include "timing.h"
 
 #define LOCAL	2	/* participants per node */
 #define TREES	3
@@ -17,10 +18,10 @@
 #define TIMES	4	/* operations of a participant in flight */
 
 /**
- * struct side - a fabric of the two
+ * struct side - one of the two fabrics that are compared
  * @g: its contexts
  * @t: its trees
- * @at_once: rings by ang_reg_ring()
+ * @at_once: doorbells are rung by ang_reg_ring()
  */
 struct side {
 	struct group g;
@@ -164,21 +165,7 @@ static void counters_of(struct side *s, u32 node, u32 kind, u32 index,
 {
 	memset(c, 0, sizeof(*c));
 	ang_look_counters(&s->g.h->v, node, kind, index, c);
-	switch (kind) {
-	case ANGARA_CNT_NODE:
-		c->node.no_buffer = 0;
-		/* The clock jumps to a timer's end from different times. */
-		c->node.cycles = 0;
-		break;
-	case ANGARA_CNT_LINK:
-		memset(c->link.stalls, 0, sizeof(c->link.stalls));
-		break;
-	case ANGARA_CNT_TREE:
-		c->tree.max_in_flight = 0;
-		c->tree.credits_pe_count = 0;
-		c->tree.credits_pe_timer = 0;
-		break;
-	}
+	timing_drop(kind, c);
 }
 
 static void counters_equal(struct side *a, struct side *b)
@@ -486,7 +473,7 @@ static void busy(void)
 		post(s.t[1]->ctx[child], &w, NULL);
 		ring(&s, s.t[1]->ctx[child]);
 		EXPECT_EQ(ringed(&s), before + k + 1);
-		/* As if the node waited for something, with a packet in its ring. */
+		/* Simulate a node that waits, with a packet in its ring. */
 		ang_fetch_and(&n->sched, ANG_SCHED_TIMER);
 	}
 	EXPECT_EQ(n->tree[s.t[1]->tree].in_flight, 0);
@@ -582,7 +569,7 @@ static void credits(void)
 	side_close(&s);
 }
 
-static struct ang_ops plain;	/* host functions, called by watched_read() and its like */
+static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
 static u32 root_node;
 static u32 accesses;
 
@@ -670,7 +657,7 @@ static void stale(void)
 const struct test_case hop_cases[] = {
 	{ "hop: one participant at a time, with links and without", one_by_one },
 	{ "hop: over switches", switches },
-	{ "hop: all at once", batches },
+	{ "hop: all trees at once", batches },
 	{ "hop: no link is used", no_links },
 	{ "hop: a busy neighbor", busy },
 	{ "hop: a broadcast before the last contribution", behind },

@@ -151,13 +151,17 @@ static void opening(void)
 	EXPECT_EQ(node(1)->lanes, ANG_LANES_OPEN);
 	put(&h->v, 0);
 	EXPECT(ended(0));
-	/* A step in between, and they have to be calm again. */
+	/*
+	 * After a step in between, a node has to be calm again before its lanes
+	 * open.
+	 */
 	ang_look(&h->v, 0);
 	host_run(h);
 	EXPECT_EQ(looked, 1);
 	EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
 	EXPECT_EQ(node(1)->lanes, ANG_LANES_OPEN);
-	for (i = 0; i < CALM - 1; i++) {
+	/* The put before the step counts as one of CALM. */
+	for (i = 0; i < CALM - 2; i++) {
 		put(&h->v, 0);
 		EXPECT(ended(0));
 		EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
@@ -167,6 +171,48 @@ static void opening(void)
 	put(&h->v, 0);
 	EXPECT(ended(0));
 	EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
+	end();
+}
+
+/* After many small operations, so many steps pass before lanes stay shut. */
+static void visited(void)
+{
+	u32 i;
+
+	start(true);
+	for (i = 0; i < 2 * ANG_CALM_SPELLS * CALM; i++) {
+		put(&h->v, 0);
+		EXPECT(ended(0));
+	}
+	for (i = 1; i <= ANG_CALM_SPELLS; i++) {
+		ang_look(&h->v, 1);
+		host_run(h);
+		EXPECT_EQ(looked, i);
+		EXPECT_EQ(node(1)->lanes, i < ANG_CALM_SPELLS ? ANG_LANES_OPEN :
+							       ANG_LANES_SHUT);
+	}
+	EXPECT_EQ(node(0)->lanes, ANG_LANES_OPEN);
+	end();
+}
+
+/*
+ * The holder of a node opens its lanes, too, also if another view has rung the
+ * doorbells.
+ */
+static void left_to_holder(void)
+{
+	struct angara_wqe w = put_of(0);
+	u32 i;
+
+	start(false);
+	for (i = 0; i < CALM; i++) {
+		EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
+		post(src[0], &w, NULL);
+		ang_reg_write(&h->v, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_SQ, src[0]->sq_pi);
+		host_run(h);
+		EXPECT(ended(0));
+	}
+	EXPECT_EQ(node(0)->lanes, ANG_LANES_OPEN);
 	end();
 }
 
@@ -268,7 +314,10 @@ static void closing(void)
 	}
 }
 
-/* What is no small operation is done by the holder, in the order of the queue. */
+/*
+ * An operation that is not small is done by the holder, in the order of the
+ * queue.
+ */
 static void mixed(void)
 {
 	static const u8 ops[] = { ANGARA_OP_PUT, ANGARA_OP_ATOMIC, ANGARA_OP_PUT,
@@ -531,6 +580,8 @@ static void train(void)
 
 const struct test_case lane_cases[] = {
 	{ "lane: lanes open after small operations in a row", opening },
+	{ "lane: reads of a node in between leave lanes open", visited },
+	{ "lane: lanes open after operations that were left to the holder", left_to_holder },
 	{ "lane: no lane opens unless the host asks for it", never },
 	{ "lane: two operations of a node at once", together },
 	{ "lane: contexts of one lane", one_lane },

@@ -293,11 +293,122 @@ static void apart(void)
 	end();
 }
 
+/* A packet of node 1 arrives at node 0 over the link from port 1 there. */
+static void arrive(const struct ang_pkt *p, u32 vc, const void *data)
+{
+	EXPECT(ang_remote_give(&g.h->v, 1, 1, vc, p, data));
+	run_steps(&g.h->v, 10000);
+}
+
+/* Takes the packet that node 0 has sent to node 1. */
+static struct ang_pkt leaves(u32 vc)
+{
+	const void *data;
+	struct ang_pkt p;
+	const struct ang_pkt *head;
+
+	ang_remote_look(&g.h->v, 1);
+	head = ang_remote_head(&g.h->v, 1, 1, vc, &data);
+	EXPECT(head);
+	p = *head;
+	ang_remote_pop(&g.h->v, 1, 1, vc);
+	return p;
+}
+
+/*
+ * The nodes behind node 0 of a ring return in a later era.  Requests of the era
+ * before are dropped.
+ */
+static void return_to_one(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 8192, 8);
+	struct ang_pkt p, put = {
+		.type = ANG_PKT_PUT, .npkts = 1, .src_node = 1, .len = 8,
+		.flags = ANG_PF_LAST, .pkey = PKEY, .off = 4096,
+	};
+	struct angara_cqe cqe;
+	struct ang_node *n;
+	u32 links, era;
+
+	start("3", 1);
+	n = ang_node(g.h->fab, 0);
+	lose();
+	EXPECT(ang_remote_settled(&g.h->v));
+	EXPECT_EQ(link_events(0, &links), 2);
+	era = g.h->fab->lost + 3;
+	ang_remote_back(&g.h->v, gone, num_gone, era);
+	run_steps(&g.h->v, 10000);
+	EXPECT(ang_links_perfect(g.h->fab) && !g.h->fab->broken);
+	EXPECT_EQ(g.h->fab->lost, era);
+	EXPECT_EQ(n->lost, era);
+	EXPECT_EQ(n->dead_links, 0);
+	put.life = era - 1;
+	arrive(&put, ANGARA_VC_REQ, "earlier");
+	EXPECT_EQ(n->drops[ANGARA_DROP_STALE], 1);
+	put.life = era;
+	arrive(&put, ANGARA_VC_REQ, "present");
+	EXPECT_EQ(n->drops[ANGARA_DROP_STALE], 1);
+	EXPECT(!memcmp(g.ctx[0]->buf + 4096, "present", 8));
+	p = leaves(ANGARA_VC_RSP);
+	EXPECT(p.type == ANG_PKT_ACK && !p.status);
+	EXPECT_EQ(p.bytes, era);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	run_steps(&g.h->v, 10000);
+	EXPECT(!poll_cq(g.ctx[0], &cqe));
+	p = leaves(ANGARA_VC_REQ);
+	EXPECT(p.type == ANG_PKT_PUT && p.life == era);
+	/* The operation ends if the nodes are lost again. */
+	cut = 1;
+	ang_remote_lost(&g.h->v, gone, num_gone);
+	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_UNREACHABLE);
+	end();
+}
+
+/* A node that joins a running fabric takes no answer of an earlier era. */
+static void one_joins(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 8192, 8);
+	struct angara_cqe cqe;
+	struct ang_pkt p, ack = {
+		.type = ANG_PKT_ACK, .npkts = 1, .src_node = 1, .len = 8,
+		.pkey = PKEY,
+	};
+	struct ang_node *n;
+
+	start("3", 1);
+	n = ang_node(g.h->fab, 0);
+	ang_remote_join(&g.h->v, 7);
+	run_steps(&g.h->v, 10000);
+	cut = 1;
+	host_abandon_twin(g.h);
+	post(g.ctx[0], &w, NULL);
+	kick(g.ctx[0]);
+	run_steps(&g.h->v, 10000);
+	p = leaves(ANGARA_VC_REQ);
+	EXPECT_EQ(p.life, 7);
+	ack.gen = p.gen;
+	ack.slot = p.slot;
+	ack.bytes = 6;
+	arrive(&ack, ANGARA_VC_RSP, NULL);
+	EXPECT_EQ(n->drops[ANGARA_DROP_STALE], 1);
+	EXPECT(!poll_cq(g.ctx[0], &cqe));
+	ack.bytes = 7;
+	arrive(&ack, ANGARA_VC_RSP, NULL);
+	EXPECT_EQ(n->drops[ANGARA_DROP_STALE], 1);
+	EXPECT(poll_cq(g.ctx[0], &cqe) && !cqe.status);
+	ang_remote_lost(&g.h->v, gone, num_gone);
+	host_run(g.h);
+	end();
+}
+
 const struct test_case lost_cases[] = {
 	{ "lost: puts and gets", transfers },
 	{ "lost: trees", trees },
-	{ "lost: afterwards", afterwards },
+	{ "lost: operations after the loss", afterwards },
 	{ "lost: remaining nodes may be cut off", apart },
+	{ "lost: nodes return", return_to_one },
+	{ "lost: a node joins", one_joins },
 	{ "lost: nodes behind switches", behind_switches },
 	{ NULL, NULL },
 };

@@ -264,6 +264,6 @@ const struct test_case mr_cases[] = {
 	{ "mr: lists of pages, levels 1 and 2", levels },
 	{ "mr: more than one list", many_pages },
 	{ "mr: pages of 64 KiB", big_pages },
-	{ "mr: memory that is not there", unreachable },
+	{ "mr: unreachable memory", unreachable },
 	{ NULL, NULL },
 };

@@ -664,7 +664,7 @@ static void storms(void)
 const struct test_case msg_cases[] = {
 	{ "msg: every length between all pairs", pairs_all },
 	{ "msg: inline payload", inline_sends },
-	{ "msg: inline to one that is slow, and to others", inline_to_others },
+	{ "msg: inline payload to a slow receiver, and to others", inline_to_others },
 	{ "msg: order past refused messages", order },
 	{ "msg: 64 senders and room for eight", overloads },
 	{ "msg: two contexts of a node", oldest },

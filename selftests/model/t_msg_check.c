@@ -159,7 +159,7 @@ do {									\
 }
 
 const struct test_case msg_check_cases[] = {
-	{ "msg check: what is refused", refused },
-	{ "msg check: packets that lie", packets },
+	{ "msg check: refused messages", refused },
+	{ "msg check: forged packets", packets },
 	{ NULL, NULL },
 };

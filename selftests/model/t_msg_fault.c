@@ -414,13 +414,13 @@ static void bad_control(void)
 
 const struct test_case msg_fault_cases[] = {
 	{ "msg fault: a receiver ends while others wait", dead_receiver },
-	{ "msg fault: another gets its number", new_owners },
+	{ "msg fault: a new context gets its number", new_owners },
 	{ "msg fault: a sender ends when it has the turn", dead_senders },
 	{ "msg fault: a sender ends in the middle", dead_in_the_middle },
 	{ "msg fault: a receiver ends in the middle", receiver_in_the_middle },
-	{ "msg fault: the source is taken away", source_gone },
-	{ "msg fault: any index of the process", hostile_index },
-	{ "msg fault: an area that cannot be written", bad_memory },
+	{ "msg fault: the source is unmapped", source_gone },
+	{ "msg fault: a process writes any index", hostile_index },
+	{ "msg fault: a receive buffer that cannot be written", bad_memory },
 	{ "msg fault: an index that cannot be read", bad_control },
 	{ NULL, NULL },
 };

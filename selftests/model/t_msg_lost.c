@@ -233,8 +233,8 @@ static void groups(void)
 
 const struct test_case msg_lost_cases[] = {
 	{ "msg lost: the sender that has the turn", lost_turn },
-	{ "msg lost: at any time", lost_nodes },
+	{ "msg lost: a node is lost at any time", lost_nodes },
 	{ "msg lost: a line of messages", lost_line },
-	{ "msg lost: more nodes than bits", groups },
+	{ "msg lost: more nodes than a receiver distinguishes", groups },
 	{ NULL, NULL },
 };

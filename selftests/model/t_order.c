@@ -381,7 +381,7 @@ static void looked_at(struct ang_tree_look *look)
 	EXPECT(ang_tree_lives(g.h->fab, 0, 5, look->life));
 	EXPECT(!ang_tree_lives(g.h->fab, 0, 5, look->life - 1));
 	EXPECT(!ang_tree_lives(g.h->fab, 0, 6, 0));
-	/* Not while the node has work. */
+	/* A node that has work cannot be read. */
 	ang_wake(&g.h->v, n, 0);
 	EXPECT(!ang_tree_look(&g.h->v, 0, 5, look));
 	host_run(g.h);
@@ -428,7 +428,7 @@ const struct test_case order_cases[] = {
 	{ "order: a tree goes down while contributions wait", down_while_waiting },
 	{ "order: an error in any place", error_in_any_place },
 	{ "order: the next participant brings another type", other_type_in_order },
-	{ "order: each contributes once", once },
-	{ "order: places, wanted and given", places },
+	{ "order: each participant contributes once", once },
+	{ "order: requested and assigned places", places },
 	{ NULL, NULL },
 };

@@ -295,6 +295,6 @@ const struct test_case p2p_cases[] = {
 	{ "p2p: refused: partition, target, rights, key", refused },
 	{ "p2p: packets are conserved", conservation },
 	{ "p2p: no context starves", fair },
-	{ "p2p: a put whose source vanishes", source_vanishes },
+	{ "p2p: a put whose source is unmapped", source_vanishes },
 	{ NULL, NULL },
 };

@@ -488,7 +488,7 @@ static u32 nudged(u16 life, u32 pi)
 	return got;
 }
 
-/* Others ring the doorbell, late, early, twice, or for another life. */
+/* Other processes nudge a context: late, early, twice, or for another life. */
 static void nudges(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 8);
@@ -504,7 +504,10 @@ static void nudges(void)
 	EXPECT_EQ(nudged(life, 1), 0);
 	EXPECT_EQ(nudged((u16)(life - 1), 4), 0);
 	EXPECT_EQ(nudged(life, 3), 1);
-	/* Its own process rings for the rest, and later nudges are old. */
+	/*
+	 * The context's process rings for the remaining entries: later nudges
+	 * have no effect.
+	 */
 	kick(a);
 	EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
 	EXPECT_EQ(nudged(life, 3), 0);
@@ -537,8 +540,8 @@ const struct test_case queue_cases[] = {
 	{ "queue: interrupts", interrupts },
 	{ "queue: bad doorbells", bad_doorbells },
 	{ "queue: doorbells that others ring", nudges },
-	{ "queue: memory that is not there", unreachable },
-	{ "queue: context destroyed at work", destroyed_at_work },
+	{ "queue: unreachable memory", unreachable },
+	{ "queue: a context is destroyed with operations in flight", destroyed_at_work },
 	{ "queue: answers that come too late", late_answers },
 	{ NULL, NULL },
 };

@@ -36,8 +36,8 @@ static void start(void)
 }
 
 /*
- * As if the thread had died after sending a packet on, before removing it from
- * the incoming ring.  Return: was that its last action?
+ * Simulates a thread that died after it forwarded a packet, before it removed
+ * it from the incoming ring.  Return: was that its last action?
  */
 static u32 pass_half(u32 torn)
 {
@@ -59,7 +59,10 @@ static u32 pass_half(u32 torn)
 	return 1;
 }
 
-/* Packets without a receiver: none is sent twice. */
+/*
+ * Return: packets dropped without a receiver; a packet that is sent twice
+ * counts there.
+ */
 static u64 stale(void)
 {
 	u64 sum = 0;

@@ -178,7 +178,7 @@ static void flaws(void)
 	host_free(h);
 }
 
-/* Links of remote nodes have buffers of their own, and enough. */
+/* Links of remote nodes have buffers of their own, enough to fill all rings. */
 static void buffers(void)
 {
 	struct host *h = host_twins("2x2", &cfg_tight, 1, twins_pump);
@@ -294,7 +294,7 @@ static void forged(void)
 	EXPECT_EQ(ang_node(g.h->fab, 0)->drops[ANGARA_DROP_STALE], 4);
 	EXPECT(!poll_cq(c, &cqe));
 	EXPECT_EQ(finish(c, &cqe), ANGARA_ST_OK);
-	/* Data is no answer to a put. */
+	/* Data is not an answer to a put. */
 	w.opcode = ANGARA_OP_PUT;
 	post(c, &w, NULL);
 	kick(c);
@@ -347,9 +347,9 @@ static void switches(void)
 }
 
 const struct test_case remote_cases[] = {
-	{ "remote: two fabrics do what one does", together },
+	{ "remote: two fabrics give the results of one", together },
 	{ "remote: all to all with little room", crowds },
-	{ "remote: packets with flaws", flaws },
+	{ "remote: invalid packets", flaws },
 	{ "remote: buffers of links", buffers },
 	{ "remote: buffers of reductions", reductions },
 	{ "remote: forged answers", forged },

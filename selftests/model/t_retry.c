@@ -250,7 +250,10 @@ static u64 bad_links(const struct test_case *c, u32 delay)
 
 	host_faults = faults(TENTH, TENTH, delay, 11 + delay);
 	for (; c->run; c++)
-		/* There the order of senders decides, not links. */
+		/*
+		 * The result of this case depends on the order of senders,
+		 * which links change.
+		 */
 		if (strcmp(c->name, "msg: 64 senders and room for eight"))
 			c->run();
 	host_faults.what = 0;
@@ -552,7 +555,10 @@ static void refused(void)
 	h = host_new("1", &cfg_tight);
 	EXPECT_EQ(order(h, 0, 0, ANGARA_LINK_DOWN), ANGARA_ADM_ST_ABSENT);
 	host_free(h);
-	/* Other fabrics would not be notified. */
+	/*
+	 * Refused with several fabrics, as the other ones would not be
+	 * notified.
+	 */
 	h = host_twins("4", &cfg_tight, 3, twins_pump);
 	EXPECT_EQ(order(h, 0, 0, ANGARA_LINK_DOWN), ANGARA_ADM_ST_SEALED);
 	host_free(h);
@@ -620,16 +626,16 @@ static void torn(void)
 const struct test_case retry_cases[] = {
 	{ "retry: check sums", sums },
 	{ "retry: fates and seeds", fates },
-	{ "retry: the check sum alone decides", blind_eyes },
+	{ "retry: only the check sum detects errors", blind_eyes },
 	{ "retry: acknowledgements", acknowledgements },
 	{ "retry: one link: order, bounds, numbers that wrap", one_link },
-	{ "retry: one seed, one result", seeds },
-	{ "retry: down and up", down_and_up },
+	{ "retry: equal seeds give equal results", seeds },
+	{ "retry: links go down and up", down_and_up },
 	{ "retry: a tree over a link that goes down", tree_over_link },
-	{ "retry: what a link held", held },
+	{ "retry: packets of a link that goes down", held },
 	{ "retry: a dead link goes down", dead },
-	{ "retry: refused", refused },
-	{ "retry: only perfect links are left out", express },
+	{ "retry: refused settings", refused },
+	{ "retry: only perfect links are bypassed", express },
 	{ "retry: a node is reset while its links hold packets", torn },
 	{ "retry: bad links, point to point", bad_p2p },
 	{ "retry: bad links, messages", bad_messages },

@@ -533,8 +533,8 @@ static void descriptions(void)
 	wrong("torus:70000", "sizes: must be numbers", 0);
 	wrong("torus:2x2x2x2x2x2x2", "too many dimensions", 0);
 	wrong("torus:1024x1025", "more than 1048576", 0);
-	wrong("mesh:4x4y", "goes on", 0);
-	wrong("torus:4x4\n\n", "goes on", 0);
+	wrong("mesh:4x4y", "unexpected text", 0);
+	wrong("torus:4x4\n\n", "unexpected text", 0);
 	wrong("hypercube:0", "1 to 20", 0);
 	wrong("hypercube:21", "1 to 20", 0);
 	wrong("mkns:9x4", "dimension 1 has more nodes than ports", 0);
@@ -544,7 +544,7 @@ static void descriptions(void)
 	wrong("mkns:2x2,ports=3", "from 4 to 64", 0);
 	wrong("mkns:2x2,ports=65", "from 4 to 64", 0);
 	wrong("mkns:2x2,m=0", "options", 0);
-	wrong("mkns:2x2,m=2,ports=10", "goes on", 0);
+	wrong("mkns:2x2,m=2,ports=10", "unexpected text", 0);
 	wrong("kns:51", "assembly of two levels", 0);
 	wrong("fattree:40", "levels must follow", 0);
 	wrong("fattree:5,2", "must be even", 0);
@@ -560,7 +560,7 @@ static void descriptions(void)
 	wrong("graph g\nnode a\nnode b\na:0 b:0\na:1 a:2\n", "loop", 5);
 	wrong("graph g\nnode a\nnode b\nnode c\na:0 b:0\na:0 c:0\n", "used twice", 6);
 	wrong("graph g\nnode a\nnode b\na:0 c:0\n", "not declared", 4);
-	wrong("graph g\nnode a\n\nswitch b\n", "not reached", 4);
+	wrong("graph g\nnode a\n\nswitch b\n", "cannot be reached", 4);
 	wrong("graph g\nnode a\nnode b\na:0 b:64\n", "must be", 4);
 	wrong("graph g\nnode a\nnode b\na:0 b:00\n", "must be", 4);
 	wrong("graph g\nnode a\nnode b\na:0 b\n", "must be", 4);
@@ -615,13 +615,13 @@ const struct test_case topo_kinds_cases[] = {
 	{ "topo: each cable of each kind has two ends", cables },
 	{ "topo: routes are as long as each kind promises", lengths },
 	{ "topo: paths of a graph go up, then down", graph_lengths },
-	{ "topo: channels of no kind wait in a circle", no_cycle },
+	{ "topo: no kind has channels that wait in a circle", no_cycle },
 	{ "topo: a circle of channels is found", cycle_is_found },
-	{ "topo: no way is longer than its kind promises", longest_ways },
+	{ "topo: no path is longer than its kind promises", longest_ways },
 	{ "topo: paths of a fat tree are spread", fat_spread },
 	{ "topo: a switch is kept by the nearest node", keepers },
 	{ "topo: sizes and ports of document 001", document },
-	{ "topo: descriptions, good and wrong", descriptions },
+	{ "topo: valid and invalid descriptions", descriptions },
 	{ "topo: descriptions with characters changed", changed_descriptions },
 	{ NULL, NULL },
 };

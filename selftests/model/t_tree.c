@@ -263,7 +263,7 @@ static void random_trees(void)
 }
 
 const struct test_case tree_cases[] = {
-	{ "tree: each rule broken by itself", one_at_a_time },
+	{ "tree: each rule broken alone", one_at_a_time },
 	{ "tree: each field out of range", fields },
 	{ "tree: a ring without a root", ring_without_root },
 	{ "tree: random trees, changed at random", random_trees },

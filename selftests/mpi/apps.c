@@ -57,7 +57,7 @@ static void print_bits(const double *mine, int n, int width, double rest)
 	free(all);
 }
 
-/* Gets the rows above and below the own ones from the neighbours. */
+/* Gets the rows above and below those of this process from the neighbours. */
 static void exchange(double *t, int rows, int width)
 {
 	int up = rank ? rank - 1 : MPI_PROC_NULL;

@@ -6,7 +6,7 @@
  */
 #include "forms.h"
 
-/* One int of every three, made in each way. */
+/* Datatypes of one int in each three, made by each constructor. */
 #define GAPPY	6
 static MPI_Datatype gappy[GAPPY];
 static const MPI_Datatype types[TYPES] = { MPI_INT, MPI_DOUBLE, MPI_SHORT };
@@ -168,10 +168,10 @@ void forms_make(void)
 	MPI_Type_create_indexed_block(1, 1, &start, MPI_INT, &raw[2]);
 	MPI_Type_create_hindexed(1, &one, &none, MPI_INT, &raw[3]);
 	MPI_Type_create_struct(1, &one, &none, &it, &raw[4]);
-	/* It has three ints from its start to its end. */
+	/* A subarray extends over all three ints. */
 	MPI_Type_create_subarray(1, &whole, &part, &start, MPI_ORDER_C, MPI_INT, &raw[5]);
 	for (k = 0; k < GAPPY; k++) {
-		/* That of the structure begins before its data. */
+		/* The type of the structure begins before its data. */
 		MPI_Type_create_resized(raw[k], k == 4 ? -4 : 0, 12, &gappy[k]);
 		MPI_Type_commit(&gappy[k]);
 		MPI_Type_free(&raw[k]);

@@ -42,14 +42,16 @@ ways()
 }
 
 # good N COMMAND...: COMMAND succeeds, and all N processes have the right
-# results.
+# results. A launcher writes each stream in pieces, so both in one file would mix
+# within lines.
 good()
 {
-	local n=$1
+	local n=$1 status=0
 
 	shift
-	"$@" >"$TAP_TMP/said" 2>&1 && grep -qx "$n processes: good" "$TAP_TMP/said" &&
-		return
+	"$@" >"$TAP_TMP/out" 2>"$TAP_TMP/err" || status=$?
+	cat "$TAP_TMP/out" "$TAP_TMP/err" >"$TAP_TMP/said"
+	[ $status = 0 ] && grep -qx "$n processes: good" "$TAP_TMP/out" && return
 	cat "$TAP_TMP/said"
 	return 1
 }

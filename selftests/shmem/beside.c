@@ -180,7 +180,7 @@ static void beside(const char *what, void *(*wait)(void *), long (*work)(void))
 	pthread_create(&t, NULL, wait, NULL);
 	ops = work();
 	pthread_join(t, NULL);
-	/* The model may sleep for a node, which is no wait of this program. */
+	/* The model may sleep for a node, not a wait of this program. */
 	if (asleep_with_lock > sleeps / 4) {
 		fprintf(stderr, "beside: PE %d: %s: of %d sleeps, %d with a lock\n", me, what,
 			sleeps, asleep_with_lock);

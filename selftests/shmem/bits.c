@@ -79,6 +79,34 @@ REDUCE(complexf, float _Complex, prod, 2 * sizeof(float), COMPLEX(float _Complex
 REDUCE(complexd, double _Complex, sum, 2 * sizeof(double), COMPLEX(double _Complex))
 REDUCE(complexd, double _Complex, prod, 2 * sizeof(double), COMPLEX(double _Complex))
 
+#define MANY	20000
+
+/*
+ * Products of complex numbers are combined by software in the order of the adapters: those
+ * whose imaginary parts are 0 have the bits of products of doubles.  Elements with the same
+ * contributions have the same bits, at any offset, and whatever the number of elements.
+ */
+static void order(void)
+{
+	static double _Complex in[MANY], out[MANY], one;
+	static double real, product;
+	int i;
+
+	real = VALUE(double, me, 0);
+	for (i = 0; i < MANY; i++)
+		in[i] = real;
+	shmem_barrier_all();
+	shmem_double_prod_reduce(SHMEM_TEAM_WORLD, &product, &real, 1);
+	shmem_complexd_prod_reduce(SHMEM_TEAM_WORLD, &one, in, 1);
+	shmem_complexd_prod_reduce(SHMEM_TEAM_WORLD, out, in, MANY);
+	if (memcmp(&one, &product, sizeof(product))) {
+		fprintf(stderr, "bits: PE %d: another order than that of the adapters\n", me);
+		wrong++;
+	}
+	for (i = 0; i < MANY; i++)
+		wrong += !!memcmp(&out[i], &one, sizeof(one));
+}
+
 int main(void)
 {
 	shmem_init();
@@ -94,6 +122,7 @@ int main(void)
 	complexf_prod();
 	complexd_sum();
 	complexd_prod();
+	order();
 	if (!me)
 		printf("bits: %d PEs: %016llx\n", n, (unsigned long long)hash);
 	printf("bits: PE %d: %d errors\n", me, wrong);

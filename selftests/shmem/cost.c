@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../quiet.h"
+#include "../common/quiet.h"
 
 #define WARM_UP	100	/* calls that do one-time work */
 

@@ -208,6 +208,22 @@ static void axes(int axis)
 	shmem_team_destroy(y);
 }
 
+/* A team of PE 0 that cannot be made: PE 1, which is not in it, learns that. */
+static void strided(void)
+{
+	shmem_team_t team;
+	int ret;
+
+	subsets = 0;
+	fails_at = !shmem_my_pe();
+	ret = shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team);
+	fails_at = 0;
+	look(ret && team == SHMEM_TEAM_INVALID, "a split fails at some PEs only");
+	look(!shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team) &&
+	     !shmem_team_sync(team), "no split after one that failed");
+	shmem_team_destroy(team);
+}
+
 #define LONG	(16UL << 20)
 
 /* shmem_finalize() completes the put, and keeps all memory until then. */
@@ -234,6 +250,7 @@ int main(void)
 	broadcasts();
 	axes(1);
 	axes(2);
+	strided();
 	shmem_ctx_destroy(ctx);
 	put_to_the_end();
 	printf("order: PE %d: %d errors\n", shmem_my_pe(), wrong);

@@ -3,7 +3,7 @@
  * oshrun -np N profile: the generic name, too, calls the program's own
  * shmem_int_p(), which calls the library's function by its profiling name.
  */
-#include <shmem.h>
+#include <pshmem.h>
 #include <stdio.h>
 
 static int calls, word;

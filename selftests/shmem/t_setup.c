@@ -26,10 +26,28 @@ static void same_offset(const char *base, const char *block)
 	EXPECT(v[0] == -v[1]);
 }
 
+/* The heap has 32 MiB, and @base at its beginning. */
+static void aligned(const char *base)
+{
+	size_t align;
+	char *block;
+
+	for (align = 1; align <= 16 << 20; align *= 2) {
+		block = shmem_align(align, 100);
+		EXPECT(block && !((uintptr_t)block & (align - 1)));
+		same_offset(base, block);
+		shmem_free(block);
+	}
+	EXPECT(!shmem_align(0, 10));
+}
+
 void test_heap(void)
 {
+	/* While the heap is empty, a block can begin where the heap does. */
+	bool too_much = shmem_align((size_t)1 << 47, 10);
 	char *a = shmem_malloc(1000), *b, *c, *d;
 
+	EXPECT(!too_much);
 	EXPECT(a && (uintptr_t)a % sizeof(long) == 0);
 	b = shmem_align(4096, 100);
 	EXPECT(b && (uintptr_t)b % 4096 == 0);
@@ -47,7 +65,7 @@ void test_heap(void)
 	EXPECT(b == a);
 	EXPECT(!shmem_malloc(0) && !shmem_malloc((size_t)1 << 50));
 	EXPECT(!shmem_align(3, 10) && !shmem_malloc(SIZE_MAX));
-	EXPECT(!shmem_align(1 << 20, 10));
+	aligned(a);
 	shmem_free(NULL);
 	EXPECT(!shmem_realloc(d, 0));
 	shmem_free(c);

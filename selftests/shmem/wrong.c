@@ -92,6 +92,13 @@ static void unequal_malloc(void)
 	shmem_malloc(me ? 100 : 200);
 }
 
+static void unequal_realloc(void)
+{
+	char *block = shmem_malloc(100), *other = shmem_malloc(100);
+
+	shmem_realloc(me ? block : other, 100);
+}
+
 static void unequal_root(void)
 {
 	shmem_broadcast(SHMEM_TEAM_WORLD, &word, &word, 1, me);
@@ -482,6 +489,7 @@ static const struct {
 	{ "bad-free", bad_free }, { "unaligned", unaligned }, { "bad-set", bad_set },
 	{ "bad-root", bad_root }, { "no-context", no_context }, { "finalized", finalized },
 	{ "unequal-malloc", unequal_malloc }, { "unequal-root", unequal_root },
+	{ "unequal-realloc", unequal_realloc },
 	{ "killed", killed }, { "killed-put", killed_put }, { "killed-fence", killed_fence },
 	{ "killed-get", killed_get }, { "killed-fetch", killed_fetch },
 	{ "killed-wait", killed_wait }, { "killed-lock", killed_locked },

@@ -7,7 +7,7 @@
 
 CLIENT=$VARIANTS/tests/tests/vfio-client
 SERVER_PID=
-# What the cases count on.
+# Limits on which the cases rely.
 # shellcheck disable=SC2034 # for scripts that source this one
 LIMITS=(--max-memory 1G --max-maps 65535)
 # A sanitizer's report must end the server, with its own status.
@@ -47,7 +47,7 @@ server_start()
 	done
 }
 
-# server_end FOLDER: ends it; succeeds if it has reported nothing.
+# server_end FOLDER: ends the server; succeeds if it has reported nothing.
 server_end()
 {
 	local dir=$1 status=0

@@ -276,10 +276,10 @@ static void reach(void)
 }
 
 const struct test_case dma_cases[] = {
-	{ "dma: ranges that make no sense", refused },
+	{ "dma: invalid ranges", refused },
 	{ "dma: ranges that overlap, or are cut", overlaps },
-	{ "dma: memory that is not safe", unsafe },
-	{ "dma: a great number of ranges", many },
+	{ "dma: files that are unsafe to map", unsafe },
+	{ "dma: very many ranges", many },
 	{ "dma: many files", files },
 	{ "dma: more memory than a client may map", budget },
 	{ "dma: no access beyond a range", reach },

@@ -347,10 +347,10 @@ static void blocked(void)
 const struct test_case irq_cases[] = {
 	{ "irq: MSI-X", msix },
 	{ "irq: a vector for each context", vectors },
-	{ "irq: the line is a level", line },
+	{ "irq: INTx is a level", line },
 	{ "irq: the status register", isr },
-	{ "irq: fired by the client", trigger },
-	{ "irq: requests that make no sense", refused },
+	{ "irq: triggered by the client", trigger },
+	{ "irq: invalid requests", refused },
 	{ "irq: an eventfd that is full", full },
 	{ "irq: an eventfd that blocks", blocked },
 	{ NULL, NULL },

@@ -224,10 +224,10 @@ static void flr(void)
 
 const struct test_case pci_cases[] = {
 	{ "pci: identity and capabilities", identity },
-	{ "pci: what can be written", masks },
+	{ "pci: writable bits", masks },
 	{ "pci: no access beyond a region", bounds },
 	{ "pci: registers", registers },
-	{ "pci: nothing is left to the next guest", fresh },
+	{ "pci: a guest sees no state of the last one", fresh },
 	{ "pci: reset of the function", flr },
 	{ NULL, NULL },
 };

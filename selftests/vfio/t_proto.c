@@ -431,7 +431,7 @@ const struct test_case proto_cases[] = {
 	{ "proto: unknown commands", unknown },
 	{ "proto: bodies of every length", lengths },
 	{ "proto: messages of impossible size", sizes },
-	{ "proto: a region at once", large },
+	{ "proto: a whole region in one message", large },
 	{ "proto: messages in pieces", pieces },
 	{ "proto: no reply wanted", no_reply },
 	{ "proto: several writes in one", multi },

@@ -103,7 +103,7 @@ static void version_bad(void)
 		} while (1);
 		cl_close(cl);
 	}
-	EXPECT(said("version data is no JSON object"));
+	EXPECT(said("version data is not a JSON object"));
 }
 
 /* Text without a terminator, or with data after it. */
@@ -195,9 +195,9 @@ static void version_first(void)
 const struct test_case version_cases[] = {
 	{ "version: what QEMU proposes", version },
 	{ "version: less is proposed", version_less },
-	{ "version: data that is none", version_bad },
-	{ "version: where the data ends", version_end },
+	{ "version: invalid data", version_bad },
+	{ "version: the end of the data", version_end },
 	{ "version: more is proposed", version_more },
-	{ "version: it comes first", version_first },
+	{ "version: it has to come first", version_first },
 	{ NULL, NULL },
 };

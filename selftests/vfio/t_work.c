@@ -329,13 +329,13 @@ static void storm(void)
 
 const struct test_case work_cases[] = {
 	{ "work: transfers between machines", transfers },
-	{ "work: collectives, and one that goes", collectives },
+	{ "work: collectives, and a machine that ends", collectives },
 	{ "work: no bus master, no DMA", no_master },
-	{ "work: queues that are taken away", no_queues },
+	{ "work: queues that are unmapped", no_queues },
 	{ "work: the device is reset", device_reset },
 	{ "work: the function is reset", function_reset },
 	{ "work: machines that die", hang_up },
-	{ "work: memory is taken away", unmap_at_work },
+	{ "work: memory is unmapped during transfers", unmap_at_work },
 	{ "work: all machines at once", storm },
 	{ NULL, NULL },
 };

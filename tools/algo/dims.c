@@ -4,12 +4,13 @@
 
 /**
  * choose_dims() - the sizes of two dimensions with the shortest time
- * @j: collective, whose sizes are set; one size stays if no other is shorter
+ * @j: collective; sets its sizes, which are n and 1 if no other sizes are
+ * faster
  * @s: system
  *
  * Without asynchronous adding this is the rule of cyclic forwarding: r[1] is as
- * small as possible if 2 b + g is greater along it, otherwise as large as
- * possible, weighed against the number of messages.
+ * small as possible if 2 b + g is greater along dimension 1, otherwise as large
+ * as possible, weighed against the number of messages.
  */
 void choose_dims(struct job *j, const struct levels *s)
 {

@@ -17,8 +17,8 @@ char *exec_memory(size_t bytes);
 void exec_run(const struct ang_coll_args *args, char *in, char *out);
 void exec_barrier(void);
 /*
- * Begins and ends messages between two processes, @p < @q: exec_run() is for these
- * two then, as members 0 and 1.  All processes call both.
+ * Between these two calls, exec_run() runs between processes @p < @q only, as
+ * members 0 and 1.  All processes call both functions.
  */
 void exec_pair(u32 p, u32 q);
 void exec_pair_end(void);
@@ -31,12 +31,14 @@ double exec_most(double value);
  * All processes call it.
  */
 void exec_traffic(const struct levels *s, struct traffic *t);
+/* Adds doubles as exec_run() does. */
+void exec_combine(void *dst, const void *src, size_t len);
 /* Runs the collective of the MPI itself.  Return: false: the MPI has none. */
 bool exec_native(const struct ang_coll_args *args, char *in, char *out);
 
 /* measure.c */
 
-#define MEASURE_WARMUP	2U		/* runs that do not count */
+#define MEASURE_WARMUP	2U		/* runs before the measured ones */
 #define MEASURE_ROOM	(2U << 20)	/* bytes of memory that need_fitted() takes */
 
 double measure(const struct job *j, char *in, char *out, bool native, u32 repeat);

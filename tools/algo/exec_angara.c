@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-algo: schedules by the library's messages and one-sided reads. */
+/*
+ * angara-algo: execute schedules with the library's messages and one-sided
+ * reads.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ang_model.h"
 #include "lib.h"
 #include "coll_run.h"
 #include "team.h"
@@ -19,9 +23,9 @@ static struct {
 	struct angara_domain *dom;
 	struct angara_ctx *ctx;
 	struct angara_team *team;
-	struct angara_team *pair;	/* exec_pair(), at its two members */
+	struct angara_team *pair;	/* team of exec_pair(), or NULL */
 	struct angara_mr *mr;
-	struct ang_tally *tally;	/* since exec_traffic() */
+	struct ang_tally *tally;	/* traffic since the last exec_traffic() */
 } me;
 
 static void need(int ret, const char *what)
@@ -83,6 +87,11 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	n = angara_poll_wait(me.ctx, &c, 1, WAIT_MS);
 	me.team->tally = NULL;
 	need(n < 0 ? n : n ? angara_status_errno(c.status) : -EIO, "collective");
+}
+
+void exec_combine(void *dst, const void *src, size_t len)
+{
+	ang_combine(dst, src, (u32)len, ANGARA_TYPE_DOUBLE, ANGARA_RED_SUM);
 }
 
 void exec_barrier(void)

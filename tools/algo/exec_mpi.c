@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-algo: schedules by point-to-point messages of an MPI. */
+/* angara-algo: execute schedules with point-to-point messages of MPI. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -27,9 +27,9 @@ struct flight {
 };
 
 static char *memory;
-static MPI_Comm comm = MPI_COMM_WORLD;	/* of exec_run() */
+static MPI_Comm comm = MPI_COMM_WORLD;	/* processes of exec_run() */
 
-/* Messages to each rank, and their bytes, since exec_traffic(). */
+/* Messages to each rank, and their bytes, since the last exec_traffic(). */
 static u64 (*sent)[2];
 static u32 own, members;
 
@@ -93,15 +93,20 @@ static int flight_recv(void *arg, u32 i)
 	return 0;
 }
 
-static void flight_combine(void *arg, void *dst, const void *src, size_t len)
+void exec_combine(void *dst, const void *src, size_t len)
 {
 	const double *from = src;
 	double *to = dst;
 	size_t i;
 
-	(void)arg;
 	for (i = 0; i < len / sizeof(*to); i++)
 		to[i] += from[i];
+}
+
+static void flight_combine(void *arg, void *dst, const void *src, size_t len)
+{
+	(void)arg;
+	exec_combine(dst, src, len);
 }
 
 static const struct ang_run_ops flight_ops = {

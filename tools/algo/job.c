@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#define STEPS_MOST	2000000000ULL	/* about half a minute */
+#define STEPS_MOST	2000000000ULL	/* takes about half a minute */
 
 static void need_dims(struct job *j, const char *text)
 {
@@ -73,7 +73,7 @@ void need_job(struct job *j, const struct opts *o, const struct way *w,
 			need_dims(j, o->dims);
 	}
 	if (!ang_algo_valid(&j->args))
-		exit(misuse("%s: not for %u ranks", w->name, s->ranks));
+		exit(misuse("%s: does not support %u ranks", w->name, s->ranks));
 }
 
 void job_free(struct job *j)

@@ -3,7 +3,7 @@
  * angara-algo: a system as a tree of levels.
  *
  * Two cores communicate through the lowest module that contains both.  Cores of a
- * module have consecutive numbers, but not in the system of the machine, where each
+ * module have consecutive numbers; with --levels machine they need not, as each
  * process has the core with its number.
  */
 #include <errno.h>
@@ -170,10 +170,10 @@ static u32 number_modules(u32 *part, u32 ranks, const u32 *places, u32 l)
 }
 
 /**
- * levels_of_places() - make the tree of the places of processes
- * @s: out: without times; levels that join one part only are left out
+ * levels_of_places() - make the tree of levels from the places of processes
+ * @s: out: without times; levels that join only one part are left out
  * @ranks: number of processes, 2 or more
- * @places: of each process, ANG_PLACE_LEVELS numbers from the top
+ * @places: ANG_PLACE_LEVELS numbers for each process, from the top level
  *
  * Each process has a core of its own, with its number.
  */

@@ -8,6 +8,9 @@
  * those of the places of processes, and a and b of a level are fitted to messages of
  * these lengths between the first two processes that communicate through it, while the
  * other processes wait.
+ *
+ * Each time is the median of several runs, as one run that loses its processor to another
+ * program can take a thousand times as long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,8 @@
 #define SHORT	64U
 #define LONG	(MEASURE_ROOM / 2)
 #define TRIPS	20U		/* round trips of a measurement of a short message */
+#define FIT_RUNS	20U	/* least runs of a measurement for a fit */
+#define PIECE	(64U << 10)	/* bytes to combine and copy: less than a time slice */
 
 static double now(void)
 {
@@ -28,6 +33,24 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int earlier(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Frees @times. */
+static double median(double *times, u32 num)
+{
+	double middle;
+
+	qsort(times, num, sizeof(*times), earlier);
+	middle = (times[(num - 1) / 2] + times[num / 2]) / 2;
+	free(times);
+	return middle;
 }
 
 /**
@@ -38,23 +61,29 @@ static double now(void)
  * @native: use the collective of the MPI
  * @repeat: number of runs that count
  *
- * Return: mean seconds of the slowest process; 0: there is no native collective.
+ * Return: the time of the slowest process in seconds, median of the runs; 0:
+ * MPI has no such collective.
  */
 double measure(const struct job *j, char *in, char *out, bool native, u32 repeat)
 {
-	double start, sum = 0;
+	double *times = need_memory(repeat, sizeof(*times)), start;
+	bool ran = true;
 	u32 i;
 
-	for (i = 0; i < repeat + MEASURE_WARMUP; i++) {
+	for (i = 0; i < repeat + MEASURE_WARMUP && ran; i++) {
 		exec_barrier();
 		start = now();
 		if (!native)
 			exec_run(&j->args, in, out);
-		else if (!exec_native(&j->args, in, out))
-			return 0;
-		sum += i < MEASURE_WARMUP ? 0 : exec_most(now() - start);
+		else
+			ran = exec_native(&j->args, in, out);
+		if (ran && i >= MEASURE_WARMUP)
+			times[i - MEASURE_WARMUP] = exec_most(now() - start);
 	}
-	return sum / repeat;
+	if (ran)
+		return median(times, repeat);
+	free(times);
+	return 0;
 }
 
 static struct ang_coll_args broadcast(u32 rank, u32 size, size_t bytes)
@@ -76,12 +105,14 @@ static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat
 	return measure(&j, memory, memory + LONG, false, repeat) / (steps ? steps : 1);
 }
 
-/* The same between processes @p and @q, there and back. */
+/*
+ * Seconds of a message between processes @p and @q, from times there and back.
+ */
 static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u32 repeat)
 {
 	struct ang_coll_args args = broadcast(rank == q, 2, bytes);
+	double *times = need_memory(repeat, sizeof(*times)), start;
 	u32 trips = bytes < LONG ? TRIPS : 1, i, k;
-	double start, sum = 0;
 
 	exec_pair(p, q);
 	for (i = 0; i < repeat + MEASURE_WARMUP; i++) {
@@ -92,10 +123,11 @@ static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u
 			exec_run(&args, memory, memory + LONG);
 		}
 		start = exec_most(rank == p ? now() - start : 0);
-		sum += i < MEASURE_WARMUP ? 0 : start;
+		if (i >= MEASURE_WARMUP)
+			times[i - MEASURE_WARMUP] = start / (2 * trips);
 	}
 	exec_pair_end();
-	return sum / repeat / (2 * trips);
+	return median(times, repeat);
 }
 
 /* The line of times of two lengths: a + b m. */
@@ -107,27 +139,39 @@ static void fit(struct level *l, double shorter, double longer)
 	l->a = l->a > 0 ? l->a : 0;
 }
 
-static double add_time(char *memory)
+static void add(char *memory)
 {
-	const double *from = (double *)memory;
-	double *to = (double *)(memory + LONG);
-	double start = now();
-	size_t i;
-
-	for (i = 0; i < LONG / sizeof(double); i++)
-		to[i] += from[i];
-	return exec_most((now() - start) / LONG);
+	exec_combine(memory + PIECE, memory, PIECE);
 }
 
-static double copy_time(char *memory)
+static void copy(char *memory)
 {
-	double start = now();
-
-	memcpy(memory + LONG, memory, LONG);
-	return exec_most((now() - start) / LONG);
+	memcpy(memory + PIECE, memory, PIECE);
 }
 
-/* The first two processes that communicate through level @l, which exist. */
+/*
+ * Seconds of a byte of work in a member's memory, of the slowest process.  The
+ * numbers are not 0, as sums of zeros can take less time.
+ */
+static double byte_time(void (*work)(char *memory), char *memory)
+{
+	double *times = need_memory(FIT_RUNS, sizeof(*times)), start;
+	u32 i;
+
+	for (i = 0; i < 2 * PIECE / sizeof(double); i++)
+		((double *)memory)[i] = 1 + i % 7;
+	for (i = 0; i < FIT_RUNS; i++) {
+		start = now();
+		work(memory);
+		times[i] = (now() - start) / PIECE;
+	}
+	return exec_most(median(times, FIT_RUNS));
+}
+
+/*
+ * Finds the first two processes that communicate through level @l; each level
+ * has two.
+ */
 static void find_pair(const struct levels *s, u32 l, u32 *p, u32 *q)
 {
 	for (*p = 0; ; ++*p)
@@ -136,23 +180,28 @@ static void find_pair(const struct levels *s, u32 l, u32 *p, u32 *q)
 				return;
 }
 
+static u32 fit_runs(const struct opts *o)
+{
+	return o->repeat > FIT_RUNS ? o->repeat : FIT_RUNS;
+}
+
 static void fit_machine(const struct opts *o, struct levels *s, u32 rank, u32 size,
 			char *memory)
 {
 	u32 *places = need_memory((size_t)size * ANG_PLACE_LEVELS, sizeof(*places));
-	u32 l, p, q;
+	u32 l, p, q, runs = fit_runs(o);
 
 	if (size < 2)
-		exit(misuse("--levels machine: one process: start several by a launcher"));
+		exit(misuse("--levels machine: there is one process: start several by a launcher"));
 	if (o->place)
-		exit(misuse("--levels machine: the launcher has placed the ranks, not --place"));
+		exit(misuse("--levels machine excludes --place: the launcher places ranks"));
 	exec_places(places);
 	levels_of_places(s, size, places);
 	free(places);
 	for (l = 0; l < s->num; l++) {
 		find_pair(s, l, &p, &q);
-		fit(&s->level[l], pair_message(rank, p, q, memory, SHORT, o->repeat),
-		    pair_message(rank, p, q, memory, LONG, o->repeat));
+		fit(&s->level[l], pair_message(rank, p, q, memory, SHORT, runs),
+		    pair_message(rank, p, q, memory, LONG, runs));
 	}
 }
 
@@ -160,13 +209,14 @@ static void fit_machine(const struct opts *o, struct levels *s, u32 rank, u32 si
 static void fit_one(const struct opts *o, struct levels *s, u32 rank, u32 size,
 		    char *memory)
 {
+	u32 runs = fit_runs(o);
 	char text[40];
 
 	snprintf(text, sizeof(text), "%u:0:0", size);
 	need_levels(s, text, o->place);
 	s->fitted = true;
-	fit(s->level, message(rank, size, memory, SHORT, o->repeat),
-	    message(rank, size, memory, LONG, o->repeat));
+	fit(s->level, message(rank, size, memory, SHORT, runs),
+	    message(rank, size, memory, LONG, runs));
 	s->level->a = exec_most(s->level->a);
 	s->level->b = exec_most(s->level->b);
 }
@@ -184,13 +234,13 @@ static void say_fitted(const struct opts *o, const struct levels *s)
 }
 
 /**
- * need_fitted() - the system of the processes, as the command line gives it, or
+ * need_fitted() - get the system of the processes, from the command line or
  * fitted; end the program if it is invalid
  * @o: in: --levels, --place, --add, --copy; out: the fitted times of the last two,
  *	if a system is fitted and they were not given
  * @s: out; levels_free()
- * @rank: of this process
- * @size: number of processes, all of which call
+ * @rank: rank of this process
+ * @size: number of processes, all of which have to call this function
  * @memory: MEASURE_ROOM bytes of exec_memory()
  */
 void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *memory)
@@ -208,20 +258,20 @@ void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *mem
 		fit_machine(o, s, rank, size, memory);
 	else
 		fit_one(o, s, rank, size, memory);
-	o->add = o->add > 0 ? o->add : add_time(memory);
-	o->copy = o->copy > 0 ? o->copy : copy_time(memory);
+	o->add = o->add > 0 ? o->add : byte_time(add, memory);
+	o->copy = o->copy > 0 ? o->copy : byte_time(copy, memory);
 	if (!rank && !o->json)
 		say_fitted(o, s);
 }
 
 /**
- * need_system() - the system of a command that runs nothing; end the program if it is
- * invalid
+ * need_system() - get the system of a command that runs nothing; end the program if
+ * it is invalid
  * @o: as need_fitted()
  * @s: out; levels_free()
  *
- * Return: false: this is one of the processes whose machine was asked for, and another
- * one does the rest.
+ * Return: false if another process of the job prints the result, so that this
+ * one ends.
  */
 bool need_system(struct opts *o, struct levels *s)
 {

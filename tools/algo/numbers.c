@@ -12,7 +12,7 @@ void need_graph(struct ang_graph *g, const struct way *w, u32 n)
 	int ret = ang_graph_make(g, w->coll, w->algo, n);
 
 	if (ret == -EINVAL)
-		exit(misuse("%s: not for %u ranks", w->name, n));
+		exit(misuse("%s: does not support %u ranks", w->name, n));
 	if (ret == -E2BIG)
 		exit(misuse("%s: too many messages for a graph of %u ranks", w->name, n));
 	if (ret)

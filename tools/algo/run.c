@@ -41,7 +41,7 @@ static void need_right(const struct job *j, const double *out, const char *how)
 				  out[i], want(j, i)));
 }
 
-/* Were these the messages of so many runs? Ends the program if not. */
+/* Ends the program if @sent is not the traffic of @runs runs of the job. */
 static void need_traffic(const struct job *j, const struct levels *s,
 			 const struct traffic *sent, u32 runs)
 {

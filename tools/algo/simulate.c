@@ -128,7 +128,10 @@ static void ready_add(struct sim *x, struct event e)
 	x->ready[i] = e;
 }
 
-/* The step of member @rank that matches @s.  Return: its index, or -1U. */
+/*
+ * The step of the peer that matches step @s of member @from. Return: its index,
+ * or -1U.
+ */
 static u32 match(const struct sim *x, const struct ang_step *s, u32 from)
 {
 	const struct member *m = &x->m[s->peer];
@@ -341,7 +344,7 @@ double simulate(const struct job *j, const struct levels *s, struct traffic *t)
 	}
 	for (i = 0; i < s->ranks; i++)
 		if (x.m[i].prefix < x.m[i].sched.n)
-			exit(fail("member %u waits for a message that nobody sends", i));
+			exit(fail("member %u waits for a message that no member sends", i));
 	destroy(&x);
 	return (double)x.now / FEMTO;
 }

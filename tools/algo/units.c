@@ -12,7 +12,7 @@ struct unit {
 	double value;
 };
 
-/* Reads a number with one of the units, not negative. */
+/* Reads a number that is not negative, with one of the units. */
 static double need_unit(const char *what, const char *text, const struct unit *units)
 {
 	char *end;

@@ -100,7 +100,10 @@ static double larger(double x, double y)
 	return x > y ? x : y;
 }
 
-/* The second of two equal halves arrives while the first is combined. */
+/*
+ * Vectors arrive from both directions of a ring; the second arrives while the
+ * first is combined.
+ */
 static double reduce_torus(const struct job *j, const struct levels *s)
 {
 	double m = bytes_of(j), t = j->copy * m, each = 0;
@@ -162,8 +165,8 @@ static double allreduce_ring(const struct job *j, const struct levels *s)
 }
 
 /*
- * The greatest power of two; @t: time to fold in all further members' vectors
- * and send results back.
+ * Return: the greatest power of two up to the number of members; @t: time to
+ * combine the vectors of all further members, and to send results back.
  */
 static u32 fold(const struct job *j, const struct levels *s, double *t)
 {
@@ -189,7 +192,9 @@ static double allreduce_doubling(const struct job *j, const struct levels *s)
 
 		t += ab.a + ab.b * m + j->add * m;
 	}
-	/* In some members the sum is in the second of two buffers. */
+	/*
+	 * Some members have the sum in the second of two buffers, and copy it.
+	 */
 	return t + (p > 1 ? j->copy * m : 0);
 }
 

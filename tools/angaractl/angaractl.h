@@ -63,7 +63,8 @@ struct object {
 };
 
 extern const struct object dev_object, link_object, tree_object, ctx_object,
-	counters_object, monitor_object, top_object, capture_object, report_object;
+	counters_object, monitor_object, top_object, capture_object, report_object,
+	discover_object;
 
 /* args.c */
 char *args_next(struct args *args);
@@ -81,6 +82,13 @@ int parse_pkey(const char *text, uint32_t *pkey);
 struct fabric;
 int parse_node(const char *text, const struct fabric *fabric, uint32_t *node);
 int parse_nodes(const char *list, uint32_t nodes, uint16_t pe, uint16_t *of);
+/*
+ * args_pair() - take a keyword and its value
+ * @which: out: number of the keyword; -1: there are no more arguments
+ * Return: DONE; MISUSED, with a message.
+ */
+int args_pair(struct args *args, const char *const *words, size_t count, int *which,
+	      char **value);
 int match_word(const char *word, const char *const *names, size_t count,
 	       const char *what);
 
@@ -129,7 +137,7 @@ struct about {
 	uint32_t dev;
 	uint64_t fabric;
 	uint8_t tree;
-	uint32_t router;	/* number of attributes of a row */
+	uint32_t router;	/* number of a row's router */
 };
 
 struct nl_msg;
@@ -137,7 +145,10 @@ int ctl_start(struct nl *nl);
 void ctl_stop(struct nl *nl);
 struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 			  const struct about *about);
-/* Attributes; without room for one *@msg becomes NULL, which ctl_call() reports. */
+/*
+ * Append an attribute.  Without room, *@msg becomes NULL, and ctl_call()
+ * reports this.
+ */
 void ctl_put_u8(struct nl_msg **msg, int attr, uint8_t value);
 void ctl_put_u16(struct nl_msg **msg, int attr, uint16_t value);
 void ctl_put_u32(struct nl_msg **msg, int attr, uint32_t value);
@@ -220,7 +231,7 @@ struct tree {
 	struct json_object *records;	/* the rows as received */
 	uint32_t set;			/* number of rows that exist */
 	uint32_t switches;		/* rows of switches among them */
-	uint32_t root;			/* a root; the number of routers if there is none */
+	uint32_t root;			/* a root; fabric.routers: there is none */
 };
 
 int tree_load(struct nl *nl, const struct about *about, struct tree *tree);

@@ -75,6 +75,18 @@ int match_word(const char *word, const char *const *names, size_t count,
 	return -1;
 }
 
+int args_pair(struct args *args, const char *const *words, size_t count, int *which,
+	      char **value)
+{
+	char *word = args_next(args);
+
+	*which = -1;
+	if (!word)
+		return DONE;
+	*which = match_word(word, words, count, "argument");
+	return *which < 0 ? MISUSED : args_value(args, words[*which], value);
+}
+
 /* Base 0: decimal, or hexadecimal after 0x; a leading 0 is not octal. */
 static bool read_number(const char *text, int base, uint64_t *value)
 {
@@ -199,7 +211,7 @@ int parse_node(const char *text, const struct fabric *fabric, uint32_t *node)
 	return status;
 }
 
-/* Puts @pe at each node of a list such as "0-3,6" or "all". */
+/* Sets @of[node] to @pe for each node of a list such as "0-3,6" or "all". */
 int parse_nodes(const char *list, uint32_t nodes, uint16_t pe, uint16_t *of)
 {
 	unsigned long long low, high;

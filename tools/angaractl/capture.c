@@ -19,8 +19,9 @@ struct request {
 };
 
 /*
- * With a handler, a signal that arrives between a check and the next blocking
- * call would have no effect; a descriptor keeps it.
+ * Returns a descriptor that is readable after a signal that ends the capture.
+ * With a handler, a signal between a check and the next blocking call would
+ * have no effect.
  */
 static int catch_end(void)
 {

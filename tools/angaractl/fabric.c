@@ -92,8 +92,8 @@ static bool read_fabric(struct nl *nl, uint32_t dev, struct fabric *fabric)
 }
 
 /*
- * Calls @add for each record of a fabric that its device describes.  The records of
- * a fabric come one after another.
+ * Calls @add for each record whose fabric a device describes.  The records of a
+ * fabric come one after another.
  */
 static void each_of_fabrics(struct nl *nl, struct json_object *records,
 			    void (*add)(const struct fabric *fabric,
@@ -199,9 +199,9 @@ out:
 }
 
 /**
- * fabric_avoid_links() - let trees of a fabric avoid links that are down
- * @nl: where devices are asked; only links of their routers are known
- * @id: the fabric's number
+ * fabric_avoid_links() - make trees of a fabric avoid links that are down
+ * @nl: socket for requests, which show only the links of routers of devices
+ * @id: number of the fabric
  * @graph: the fabric
  * @down: out: number of cables that are down
  *
@@ -297,7 +297,7 @@ uint32_t fabric_keeper(const struct fabric *fabric, uint32_t router)
 	return fabric->graph ? angara_fabric_keeper(fabric->graph, router) : router;
 }
 
-/* The device by which a router is programmed, or NO_DEV. */
+/* The device through which a router is programmed, or NO_DEV. */
 uint32_t fabric_dev(const struct fabric *fabric, uint32_t router)
 {
 	return fabric->dev[fabric_keeper(fabric, router)];

@@ -108,7 +108,7 @@ static int link_faults(struct args *args)
 			    ARRAY_SIZE(fault_columns));
 }
 
-/* The settings to make. */
+/* The settings of a link that the command line requests. */
 struct setting {
 	bool has_down, has_fault;
 	uint8_t down;
@@ -198,7 +198,7 @@ static int parse_setting(struct args *args, struct about *about, struct setting 
 	if (status)
 		return status;
 	if (!s->has_down && !s->has_fault)
-		return misuse("what is to be set? down, up, loss, corrupt, delay, or seed");
+		return misuse("no setting: give down, up, loss, corrupt, delay or seed");
 	if ((uint64_t)s->loss + s->corrupt > ANGARA_FAULT_ONE)
 		return misuse("loss and corrupt are together at most 1");
 	return DONE;
@@ -275,7 +275,7 @@ static int link_set(struct args *args)
 	int status;
 
 	if (!port)
-		return misuse("which link? a node, and its port");
+		return misuse("no link: give a node and its port");
 	status = parse_setting(args, &about, &s);
 	if (status)
 		return status;
@@ -300,7 +300,7 @@ static const struct command commands[] = {
 	{ "show", "[dev DEV] [fabric ID]", "links, with the traffic sent on each",
 	  link_show, 0 },
 	{ "faults", "[dev DEV] [fabric ID]",
-	  "faults of links, and what retransmission has hidden", link_faults, 0 },
+	  "faults of links, and the packets that were retransmitted", link_faults, 0 },
 	{ "set", "NODE PORT {down | up | loss P | corrupt P | delay T | seed N}... [fabric ID]",
 	  "take a link down or up, or let it lose packets, for tests", link_set, 0 },
 };

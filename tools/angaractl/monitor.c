@@ -16,7 +16,7 @@
 
 struct monitor {
 	struct about about;
-	uint64_t count;		/* events still to print, with has_count */
+	uint64_t count;		/* events still to print, if has_count is set */
 	bool has_count;
 };
 

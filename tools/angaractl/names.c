@@ -48,7 +48,7 @@ struct attr {
 	size_t count;
 };
 
-/* Location of an object: the same in each set. */
+/* Attributes that locate an object: the same in each set. */
 #define PLACE					\
 	[ANG_NL_DEV] = { "dev", KIND_DEV },	\
 	[ANG_NL_NODE] = { "node", KIND_U32 },	\
@@ -213,8 +213,8 @@ static struct json_object *counters_value(const struct attr *known,
 }
 
 /*
- * A string, as a program's JSON reader may not keep 64 bits; in the form of
- * tables and arguments.
+ * An id as text, in the form of tables and arguments: JSON readers may not keep
+ * all 64 bits of a number.
  */
 static struct json_object *id_value(uint64_t id)
 {

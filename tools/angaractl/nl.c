@@ -3,7 +3,7 @@
  * angaractl: requests to the netlink family and their answers.
  *
  * A dump that the kernel marks as inconsistent (something changed while it ran)
- * is repeated; the last one is returned in any case, with a warning.
+ * is repeated; the last attempt is returned in any case, with a warning.
  */
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "angaractl.h"
+#include "colour.h"
 
 #define CELL_BYTES	128
 #define JSON_FORM	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | \
@@ -72,14 +73,30 @@ static bool is_number(const struct column *column, struct json_object *record)
 				 json_object_is_type(value, json_type_double));
 }
 
-static void print_cell(const char *text, size_t width, bool right, bool last)
+/*
+ * Colour of the state of a link or a tree; NULL if it is neither up nor down.
+ */
+static const char *colour_of(const struct column *column, const char *text)
 {
+	if (strcmp(column->key, "state"))
+		return NULL;
+	return !strcmp(text, "up") ? COLOUR_GOOD :
+	       !strcmp(text, "down") ? COLOUR_BAD : NULL;
+}
+
+static void print_cell(const char *text, const char *colour, size_t width,
+		       bool right, bool last)
+{
+	if (colour)
+		fputs(colour, stdout);
 	if (right)
 		printf("%*s", (int)width, text);
 	else if (last)
 		fputs(text, stdout);
 	else
 		printf("%-*s", (int)width, text);
+	if (colour)
+		fputs(COLOUR_NONE, stdout);
 	fputs(last ? "\n" : "  ", stdout);
 }
 
@@ -89,6 +106,7 @@ static void print_table(struct json_object *array, const struct column *columns,
 	size_t rows = json_object_array_length(array);
 	size_t *width = need_memory(count, sizeof(*width));
 	bool *right = need_memory(count, sizeof(*right));
+	bool colours = colour_on(stdout);
 	char buf[CELL_BYTES];
 
 	for (size_t c = 0; c < count; c++) {
@@ -105,14 +123,18 @@ static void print_table(struct json_object *array, const struct column *columns,
 		}
 	}
 	for (size_t c = 0; c < count; c++)
-		print_cell(columns[c].heading, width[c], right[c],
-			   c + 1 == count);
+		print_cell(columns[c].heading, colours ? COLOUR_HEAD : NULL,
+			   width[c], right[c], c + 1 == count);
 	for (size_t r = 0; r < rows; r++) {
-		for (size_t c = 0; c < count; c++)
-			print_cell(out_value(&columns[c],
-					     json_object_array_get_idx(array, r),
-					     buf, sizeof(buf)),
+		for (size_t c = 0; c < count; c++) {
+			const char *text = out_value(&columns[c],
+				json_object_array_get_idx(array, r),
+				buf, sizeof(buf));
+
+			print_cell(text,
+				   colours ? colour_of(&columns[c], text) : NULL,
 				   width[c], right[c], c + 1 == count);
+		}
 	}
 	free(width);
 	free(right);

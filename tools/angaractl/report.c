@@ -71,7 +71,10 @@ static uint32_t digit_sizes(const struct fabric *fabric, uint32_t size[FABRIC_DI
 	return most;
 }
 
-/* Nodes by their digits: even ones to the right, odd ones down, larger ones farther. */
+/*
+ * Places a node by its digits: even digits count to the right, odd ones down,
+ * and the step grows with the digit's place.
+ */
 static void place_node(struct report *r, uint32_t node, uint32_t many,
 		       const uint32_t size[FABRIC_DIGITS])
 {
@@ -123,7 +126,10 @@ static void place_all(struct report *r)
 			     (f->routers - f->nodes - 1) / columns + 3.0 : 1.0);
 }
 
-/* A line between two routers; a long line is bent, as it would hide others. */
+/*
+ * A line between two routers; a long line is bent, as a straight one would hide
+ * others.
+ */
 static void put_line(const struct report *r, uint32_t a, uint32_t b)
 {
 	const struct place *p = &r->at[a], *q = &r->at[b];

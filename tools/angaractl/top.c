@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angaractl top: what links and trees do now, as rates between two readings of
- * their counters.  Links are sorted by load; idle ones are left out.
+ * angaractl top: current rates of links and trees, from two readings of their
+ * counters.  Links are sorted by load; idle links are not shown.
  */
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const char *const tree_rates[] = {
 struct top {
 	struct about about;
 	uint64_t interval;	/* seconds between readings */
-	uint64_t count;		/* readings still to show, with has_count */
+	uint64_t count;		/* readings still to show, if has_count is set */
 	bool has_count;
 };
 
@@ -99,7 +99,7 @@ static struct json_object *tree_record(struct json_object *by_key, struct json_o
 	return tree;
 }
 
-/* A tree is up if all its rows are; its credits are those of the row with fewest. */
+/* A tree is up if all its rows are; its credits are the least of all rows. */
 static void add_row(struct json_object *tree, struct json_object *row)
 {
 	static const char *const sums[] = {
@@ -166,8 +166,9 @@ static uint64_t rate(struct json_object *now, struct json_object *before, const 
 }
 
 /*
- * Copies of the records of @now, in which counters are rates.  The first of
- * @rates orders them; records without any are left out, unless @all.
+ * Copies of the records of @now with rates instead of counters, sorted by the
+ * first of @rates.  Records whose rates are all 0 are left out, unless @all is
+ * set or they are down.
  */
 static struct json_object *rates_of(struct json_object *now, struct json_object *before,
 				    const struct column *columns, size_t num_columns,
@@ -208,7 +209,10 @@ static int by_flits(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Rows of links that fit on the terminal; SIZE_MAX if it is none. */
+/*
+ * Rows of links that fit on the terminal; SIZE_MAX if output is not to a
+ * terminal.
+ */
 static size_t rows_that_fit(size_t trees)
 {
 	struct winsize size;
@@ -336,7 +340,7 @@ static int top_run(struct args *args)
 
 static const struct command commands[] = {
 	{ NULL, "[dev DEV] [fabric ID] [interval SECONDS] [count N] [--all]",
-	  "rates of busy links and of trees, again and again; ends after N times;\n"
+	  "rates of busy links and of trees, repeatedly; ends after N readings;\n"
 	  "      --all: idle links, too",
 	  top_run, OPT_ALL },
 };

@@ -155,7 +155,7 @@ static int read_target(struct args *args, struct about *about)
 	if (!status)
 		status = args_filter(args, about);
 	if (!status && about->has_dev)
-		return misuse("\"dev\": a tree spans a fabric; \"fabric ID\" selects one");
+		return misuse("\"dev\" is not allowed: a tree spans a fabric; select one with \"fabric ID\"");
 	return status;
 }
 

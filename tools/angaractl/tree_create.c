@@ -64,22 +64,17 @@ static int read_plan(struct args *args, struct plan *plan)
 	static const char *const words[] = { "root", "nodes", "pe", "pkey",
 					     "fabric" };
 	char *word = args_next(args), *value;
-	int status;
+	int status, which;
 
 	*plan = (struct plan){ .list = "all", .pe = 1 };
 	if (!word)
 		return misuse("which tree? angaractl tree create TREE root NODE");
 	plan->about.has_tree = true;
 	status = parse_tree(word, &plan->about.tree);
-	while (!status && (word = args_next(args))) {
-		int i = match_word(word, words, ARRAY_SIZE(words), "argument");
-
-		if (i < 0)
-			return MISUSED;
-		status = args_value(args, words[i], &value);
-		if (!status)
-			status = read_argument(plan, i, value);
-	}
+	while (!status &&
+	       !(status = args_pair(args, words, ARRAY_SIZE(words), &which, &value)) &&
+	       which >= 0)
+		status = read_argument(plan, which, value);
 	if (!status && !plan->root)
 		return misuse("which node is the root? angaractl tree create %u root NODE",
 			      plan->about.tree);
@@ -134,7 +129,7 @@ static int plan_rows_of(struct plan *plan, const struct tree *tree, const uint16
 
 static int cut_off(const struct tree *tree, const char *hint)
 {
-	return fail("tree %u: links that are down keep it from a participant; %s",
+	return fail("tree %u: links that are down cut off a participant; %s",
 		    tree->id, hint);
 }
 
@@ -203,7 +198,7 @@ static void undo(struct nl *nl, const struct plan *plan,
 	}
 }
 
-/* Sets all rows, or none; @left says what that means. */
+/* Sets all rows, or none; after a failure the message ends with @left. */
 static int set_all(struct nl *nl, const struct plan *plan,
 		   const struct tree *tree, const char *left)
 {
@@ -300,7 +295,10 @@ static void take_tree(struct plan *plan, const struct tree *tree, uint16_t *pe)
 	plan->rows = need_memory(tree->fabric.routers, sizeof(*plan->rows));
 }
 
-/* Rows from the same root, or from the best one if that reaches all participants. */
+/*
+ * Computes rows from the same root; if that root does not reach all
+ * participants, from the best root.
+ */
 static int repair_rows(struct plan *plan, const struct tree *tree, const uint16_t *pe)
 {
 	const struct fabric *fabric = &tree->fabric;
@@ -332,7 +330,7 @@ static bool tree_is_up(const struct tree *tree)
 
 /**
  * tree_repair() - create a tree that is down again, around links that are down
- * @nl: where devices are asked
+ * @nl: socket for requests
  * @tree: tree that is set
  *
  * Its processes have to join it again.
@@ -440,7 +438,7 @@ int tree_delegate(struct args *args)
 	if (!status)
 		status = args_filter(args, &about);
 	if (!status && about.has_dev)
-		status = misuse("\"dev\": a tree spans a fabric; \"fabric ID\" selects one");
+		status = misuse("\"dev\" is not allowed: a tree spans a fabric; select one with \"fabric ID\"");
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)

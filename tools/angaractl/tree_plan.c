@@ -73,18 +73,13 @@ static int plan_arguments(struct args *args, struct request *r)
 {
 	static const char *const words[] = { "root", "nodes", "pe", "trees",
 					     "goal", "bytes", "fabric" };
-	int status = DONE;
-	char *word, *value;
+	int status = DONE, which;
+	char *value;
 
-	while (!status && (word = args_next(args))) {
-		int i = match_word(word, words, ARRAY_SIZE(words), "argument");
-
-		if (i < 0)
-			return MISUSED;
-		status = args_value(args, words[i], &value);
-		if (!status)
-			status = plan_argument(r, i, value);
-	}
+	while (!status &&
+	       !(status = args_pair(args, words, ARRAY_SIZE(words), &which, &value)) &&
+	       which >= 0)
+		status = plan_argument(r, which, value);
 	if (!status && r->about.has_fabric && options.fabric)
 		return misuse("\"fabric ID\" names the fabric of devices; it excludes --fabric");
 	return status;

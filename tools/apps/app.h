@@ -62,7 +62,9 @@ struct app {
 /** Join the job; needs no adapter.  Return: 0, or the exit status. */
 int app_start(struct app *app);
 
-/** Open the adapter and learn the peers' addresses; all processes call. */
+/**
+ * Open the adapter and get the peers' addresses; all processes have to call it.
+ */
 int app_open(struct app *app);
 
 /** Close everything.  Return: the exit status. */
@@ -79,13 +81,13 @@ int app_finish(struct app *app);
 int app_fail(struct app *app, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** As app_fail() for bad user input: exit status APP_USAGE. */
+/** As app_fail(), for bad input of the user: sets the exit status APP_USAGE. */
 int app_bad_input(struct app *app, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
  * app_agree() - check whether any process has failed
- * @app: all processes of the job call
+ * @app: this process; all processes of the job have to call
  *
  * Return: 0 if no process has failed; otherwise a negative errno, and rank 0
  * has printed the reason.
@@ -98,7 +100,10 @@ int app_allgather(struct app *app, const void *mine, size_t len, void *all);
 /** Allocate zeroed, registered memory of this process. */
 int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
 
-/** As app_malloc(), with the same key at all processes; all processes call. */
+/**
+ * As app_malloc(), with the same key at all processes; all processes have to
+ * call it.
+ */
 int app_malloc_all(struct app *app, size_t len, struct angara_mr **mr);
 
 /**
@@ -198,7 +203,7 @@ bool app_read(struct app *app, const struct opts_command *c, void *to, int argc,
  * app_option() - take a common option
  * @app: this process
  * @id: id of the option
- * @value: of the option
+ * @value: value of the option
  * @o: options, set
  *
  * Return: as struct opts_command.take().

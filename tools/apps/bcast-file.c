@@ -33,7 +33,7 @@ struct header {
 /**
  * struct options - command line
  * @app: this process
- * @file: to broadcast
+ * @file: file to broadcast
  * @out: folder for copies, or NULL
  * @chunk: bytes of a chunk
  * @run: all other options

@@ -67,7 +67,10 @@ static struct coll_bcast piece_of(const struct coll *c,
 	};
 }
 
-/* At most one broadcast per tree: sources first..last - 1, all pieces. */
+/*
+ * Broadcast all pieces of sources first..last - 1, with at most one broadcast
+ * per tree.
+ */
 static int gather_round(struct coll *c, const struct coll_gather *g,
 			unsigned int first, unsigned int last,
 			unsigned int pieces)

@@ -35,10 +35,11 @@ struct coll;
  * @src: region read, at @source only
  * @src_off: offset in it
  * @len: bytes
- * @req: used by the implementation * A tree carries one broadcast at a time;
- * broadcasts on different trees, and a barrier after a broadcast, may be in
- * flight together.  Finished means: the data has arrived, and at @source also
- * that @src is free.
+ * @req: used by the implementation
+ *
+ * A tree carries one broadcast at a time; broadcasts on different trees, and a
+ * barrier after a broadcast, may be in flight together.  A broadcast is
+ * finished when the data has arrived and, at @source, @src may be written.
  */
 struct coll_bcast {
 	unsigned int tree;
@@ -60,7 +61,7 @@ struct coll_bcast {
  * @count: elements
  * @type: ANGARA_TYPE_INT64, or ANGARA_TYPE_DOUBLE of ANGARA_RED_MAX
  * @op: ANGARA_RED_SUM or ANGARA_RED_MAX
- * @req: for the implementation
+ * @req: used by the implementation
  */
 struct coll_reduce {
 	const struct angara_mr *dst;
@@ -99,7 +100,7 @@ struct coll {
 
 /**
  * coll_open() - set up trees over all processes of the job
- * @app: this process, after app_open(); all processes call
+ * @app: this process, after app_open(); all processes have to call
  * @by_puts: without the collective network
  * @trees: 1..COLL_TREES
  *

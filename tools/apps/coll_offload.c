@@ -10,7 +10,7 @@
 /**
  * struct offload - teams of one process
  * @base: interface
- * @team: by tree
+ * @team: team of each tree
  * @expected: broadcasts finished in this process so far, by tree
  * @barrier: barrier in flight
  */

@@ -53,7 +53,7 @@ struct edge {
  * @shape: the whole tree
  * @up: edge to the parent, NULL at the root
  * @edges: number of @edge
- * @edge: all edges, the children's in ascending order from @first
+ * @edge: all edges; the edges to children, in ascending order, begin at @first
  * @first: index of the first child's edge: 0 at the root, else 1
  */
 struct p2p_tree {
@@ -69,7 +69,7 @@ struct p2p_tree {
  * @base: interface
  * @slots: two segments for each child of tree 0, then two of this process;
  *	children put their contributions there
- * @tree: by number
+ * @tree: trees by number
  */
 struct p2p {
 	struct coll base;
@@ -86,7 +86,7 @@ static struct p2p *p2p_of(struct coll *c)
 struct message {
 	uint64_t dst_key;
 	uint64_t dst_off;
-	const struct angara_mr *src;	/* NULL: only the count */
+	const struct angara_mr *src;	/* NULL: no data, only a count */
 	uint64_t src_off;
 	size_t len;
 };

@@ -12,8 +12,8 @@
 static int csr_alloc(struct csr *m, uint64_t elements)
 {
 	/*
-	 * One more element, so that an empty matrix is not mistaken for a
-	 * failed allocation.
+	 * Allocate one more element: NULL then means a failure, also for an
+	 * empty matrix.
 	 */
 	m->col = malloc((elements + 1) * sizeof(*m->col));
 	m->val = malloc((elements + 1) * sizeof(*m->val));

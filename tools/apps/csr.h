@@ -33,7 +33,7 @@ struct csr_entry {
 };
 
 /**
- * csr_generate() - rows of a matrix that depends on its size only
+ * csr_generate() - make rows of a matrix that depends on its size only
  * @m: out: n, first and rows are set
  * @d: elements per row, 1..CSR_MAX_ROW, at most n
  *
@@ -42,7 +42,7 @@ struct csr_entry {
 int csr_generate(struct csr *m, uint32_t d);
 
 /**
- * csr_collect() - rows of a matrix from a list of its elements
+ * csr_collect() - make rows of a matrix from a list of its elements
  * @m: out: n, first and rows are set
  * @list: elements of the whole matrix; those of a row keep their order
  * @count: number of them
@@ -54,7 +54,9 @@ void csr_free(struct csr *m);
 
 /** y = A x for the rows held: y[0] is row @first, x has n elements. */
 void csr_multiply(const struct csr *m, const double *x, double *y);
-/** Divide by the largest magnitude, if it is not 0. Return: the magnitude. */
+/**
+ * Divide @x by its largest magnitude, unless that is 0. Return: the magnitude.
+ */
 double csr_scale(double *x, uint64_t n);
 
 #endif /* ANG_APPS_CSR_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-heat2d: the 2D non-linear heat equation, cut over the processes.
+ * angara-heat2d: the 2D non-linear heat equation, on a grid divided among the
+ * processes.
  *
  * Each step puts faces to the neighbours, computes the diffusivity and its
  * maximum, finds the largest stable time step by an allreduce(max), and
@@ -23,7 +24,7 @@
  * struct options - command line
  * @app: this process
  * @nx: cells in direction x
- * @ny: and y
+ * @ny: cells in direction y
  * @steps: number of steps
  * @run: all other options
  */
@@ -51,12 +52,12 @@ struct result {
  * struct heat - a run
  * @app: this process
  * @opt: command line
- * @cut: cut of the grid
+ * @cut: division of the grid
  * @grid: block of this process
  * @halo: exchange of faces
  * @coll: trees
  * @u: memory of grid.u
- * @max: two numbers: maximum here, and of all processes
+ * @max: two numbers: maximum of this process, and of all processes
  * @res: result
  */
 struct heat {
@@ -109,7 +110,7 @@ static int take(void *to, int id, const char *value)
 static const struct opts_command command = {
 	.version = ANG_RELEASE,
 	.usage = " [OPTION]...",
-	.what = "Solves the 2D non-linear heat equation on a grid cut over all processes.",
+	.what = "Solves the 2D non-linear heat equation on a grid divided among all processes.",
 	.opts = opts,
 	.take = take,
 };

@@ -5,9 +5,8 @@
  *	u_t = sigma(u) (u_xx + u_yy) + f(x, y, t)   on the unit square
  *
  * Explicit scheme (4).  The differences need 5 cells of the last layer.  The
- * diffusivity sigma = 1 + v^2 is taken at the mean v of the 3 x 3 cells
- * around, which makes it the 9 values of the document's figure 11.  u is 0 on
- * the border.
+ * diffusivity sigma = 1 + v^2 is taken at the mean v of the 3 x 3 cells around,
+ * so it uses the 9 values of the document's figure 11.  u is 0 on the border.
  *
  * f is chosen so that the solution is u = (1 + t) P(x) P(y), P(s) = 16 s^2
  * (1-s)^2, which makes the error measurable.  Only + - * / are used, in an
@@ -31,17 +30,17 @@
 /**
  * struct heat_grid - a block of the grid, with one cell around it
  * @nx: cells of the whole grid in direction x
- * @ny: and y
- * @x0: first own cell
- * @y0: and y
+ * @ny: cells of the whole grid in direction y
+ * @x0: first own cell in direction x
+ * @y0: first own cell in direction y
  * @w: own cells in direction x
- * @h: and y
+ * @h: own cells in direction y
  * @u: (w + 2) * (h + 2) values, x fastest; owned by the caller
  * @sigma: diffusivity of own cells, then their rate of change
  * @px: P at the cells of each column
  * @pxx: its second derivative
- * @py: as @px for rows
- * @pyy: as @pxx
+ * @py: P at the cells of each row
+ * @pyy: its second derivative
  * @t: time
  */
 struct heat_grid {

@@ -91,8 +91,9 @@ struct line {
 };
 
 /*
- * Cells of the block (@around 0) or around it (1) in direction @d.  They are
- * at position 1 or w in x, 0 or w + 1 around it, and so in y.
+ * Cells of the block (@around 0) or around it (1) in direction @d.  In x,
+ * border cells of the block are at 1 or w, cells around it at 0 or w + 1;
+ * likewise in y.
  */
 static struct line line_of(const struct heat_grid *g, unsigned int d,
 			   unsigned int around)

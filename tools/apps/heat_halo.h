@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The grid of heat2d cut over processes, and the exchange of faces by puts.
+ * The grid of heat2d divided among processes, and the exchange of faces by
+ * puts.
  *
  * Each process puts its border cells into a buffer of the neighbour that no
  * other process writes, and increments a counter of the neighbour.  The
@@ -19,9 +20,9 @@
 /**
  * struct heat_cut - processes as a grid, x fastest
  * @nx: cells in direction x
- * @ny: and y
+ * @ny: cells in direction y
  * @px: processes in direction x
- * @py: and y
+ * @py: processes in direction y
  */
 struct heat_cut {
 	uint32_t nx;
@@ -31,7 +32,7 @@ struct heat_cut {
 };
 
 /**
- * heat_cut_choose() - cut with the shortest faces
+ * heat_cut_choose() - find the division with the shortest faces
  * @cut: nx and ny are set
  * @size: processes
  *
@@ -62,7 +63,10 @@ struct heat_halo {
 
 #define HALO_NONE	(~0U)
 
-/** All processes call, in the same order as their other registrations. */
+/**
+ * All processes have to call it, in the same order as their other
+ * registrations.
+ */
 int heat_halo_init(struct heat_halo *halo, struct app *app,
 		   const struct heat_cut *cut, struct heat_grid *g);
 int heat_halo_exchange(struct heat_halo *halo);

@@ -50,7 +50,10 @@ int outfile_open(struct outfile *f, const char *dir, const char *name)
 		return -errno;
 	unfinished = f->temp;
 	catch_signals();
-	/* mkstemp() makes private files; this is an ordinary file. */
+	/*
+	 * mkstemp() makes a file that only its owner can read: set the usual
+	 * permissions.
+	 */
 	mask = umask(0);
 	umask(mask);
 	if (fchmod(f->fd, 0666 & ~mask)) {

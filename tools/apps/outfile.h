@@ -21,7 +21,8 @@ struct outfile {
 int outfile_open(struct outfile *f, const char *dir, const char *name);
 int outfile_write(struct outfile *f, const void *data, size_t len);
 /**
- * Rename to the final name.  Return: 0, or -errno after removal of the file.
+ * Rename the file to its final name.  Return: 0, or -errno after removal of the
+ * file.
  */
 int outfile_commit(struct outfile *f);
 /** Remove the file; does nothing after outfile_commit(). */

@@ -16,7 +16,7 @@
 /**
  * struct shape - tree over the ranks
  * @size: number of ranks
- * @parent: by rank; SHAPE_NONE at the root
+ * @parent: parent of each rank; SHAPE_NONE: the rank is the root
  */
 struct shape {
 	unsigned int size;

@@ -2,7 +2,7 @@
 /*
  * angara-spmv: repeated multiplication of a sparse matrix by a vector.
  *
- * Rows are cut in blocks over the processes.  Each iteration multiplies the own
+ * Each process has a block of rows. Each iteration multiplies a process's own
  * rows, gathers the whole result in every process by broadcasts over all trees,
  * and scales it to get the vector of the next iteration.
  *
@@ -123,7 +123,7 @@ static int take(void *to, int id, const char *value)
 static const struct opts_command command = {
 	.version = ANG_RELEASE,
 	.usage = " [OPTION]...",
-	.what = "Multiplies a sparse matrix with a vector, rows cut over all processes.",
+	.what = "Multiplies a sparse matrix with a vector, rows divided among all processes.",
 	.opts = opts,
 	.take = take,
 };
@@ -186,7 +186,10 @@ static void start_vector(double *x, uint64_t n)
 		x[i] = 1 / (double)(1 + i % 8);
 }
 
-/* The whole matrix in one process; the vector is left in @x, for free(). */
+/*
+ * Multiplies by the whole matrix in one process; the caller frees the resulting
+ * vector @x.
+ */
 static int run_serial(struct spmv *s, double **x, struct result *res)
 {
 	size_t bytes = s->n * sizeof(double);

@@ -22,12 +22,12 @@ enum bench_form { BENCH_TABLE, BENCH_CSV, BENCH_JSON };
 
 /*
  * Start and end of an operation; all processes read one clock.
- * OWN: from start to end of each process, the slowest counts; for
- *   operations that no process can end before all have started, so
- *   iterations need no barrier
+ * OWN: from start to end in each process; the time of the slowest process
+ *   counts. No process can end before all have started, so iterations need no
+ *   barrier
  * TO_LAST: from the start at rank 0 to the end of the last process
  * FROM_LAST: from the start of the last process to the end at rank 0
- * The other two have a barrier before each sample.
+ * TO_LAST and FROM_LAST have a barrier before each sample.
  */
 enum bench_span { BENCH_OWN, BENCH_TO_LAST, BENCH_FROM_LAST };
 
@@ -39,7 +39,7 @@ struct bench;
  * @span: how it is timed
  * @one_sided: rank 0 and one other process
  * @from_root: only rank 0 starts it
- * @in_place: the result replaces the source at rank 0
+ * @in_place: at rank 0 the source is also the destination
  * @no_size: moves no data
  * @spreads: may be spread over several trees
  * @elements: sums 64-bit integers
@@ -79,7 +79,7 @@ struct bench_stamp {
  * @avg: mean of all samples
  * @max: greatest
  * @trees: trees over which each operation is spread
- * @gain: median over one tree, divided by this median
+ * @gain: median over one tree, divided by @median
  */
 struct bench_row {
 	size_t bytes;
@@ -107,7 +107,7 @@ struct bench_row {
  * @to: rank at the other end of put and get
  * @check: compare all data
  * @sizes: bytes, in the order of the command line
- * @num_sizes: their number
+ * @num_sizes: number of sizes
  * @trees: number of teams; long operations are measured over one and over all
  * @teams: all processes, each with its tree
  * @spread: number of teams over which operations are spread now
@@ -115,14 +115,14 @@ struct bench_row {
  * @part: offset of this part
  * @data: source, then destination at @dst_off
  * @dst_off: offset of the destination
- * @flag: memory of two numbers, with which processes agree on a number
+ * @flag: memory of two numbers, for bench_agree_max()
  * @stamps: stamps of this process, at rank 0 of all processes; stamps over
  *	several trees follow
  * @max_iters: capacity of @stamps, per process
  * @arrived: broadcasts of each team that must arrive by the end of the last
  *	operation
  * @rows: results, at rank 0
- * @num_rows: their number
+ * @num_rows: number of rows
  * @printed: time of the last output of progress
  */
 struct bench {

@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,29 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu.h"
+
 #define MAX_HOGS	64
 #define EXIT_USAGE	2
 #define SETTLE_US	200000	/* time for the scheduler to move other processes */
 
 static pid_t hogs[MAX_HOGS];
 static long num_hogs;
-
-/* The processor at @back places before the last of this process's set. */
-static void choose(long back)
-{
-	cpu_set_t mine, one;
-	int cpu;
-
-	if (sched_getaffinity(0, sizeof(mine), &mine))
-		return;
-	back %= CPU_COUNT(&mine);
-	for (cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
-		if (CPU_ISSET(cpu, &mine) && !back--)
-			break;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
-}
 
 static void hog_start(long number, pid_t parent)
 {
@@ -62,7 +46,7 @@ static void hog_start(long number, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	choose(number);
+	cpu_bind(-1 - number);
 	for (;;)
 		spins++;
 }
@@ -97,7 +81,10 @@ static int run(char **argv)
 		execvp(argv[0], argv);
 		err(127, "%s", argv[0]);
 	}
-	/* Counts only the command: no hog has been waited for yet. */
+	/*
+	 * Only the command is counted: it is the first child that is waited
+	 * for.
+	 */
 	if (wait4(pid, &status, 0, &used) != pid)
 		err(EXIT_FAILURE, "wait4");
 	fprintf(stderr, "%lld %ld\n", now_us() - start,

@@ -10,8 +10,8 @@
 #include "bench.h"
 
 /*
- * A batch takes this long, for operations without a barrier in between: reading
- * the clock twice costs a hundredth of it.
+ * Time of a batch of operations without a barrier between them: two readings of
+ * the clock take a hundredth of this time.
  */
 #define BATCH_NS	5000
 #define WARMUP_MIN	4
@@ -25,7 +25,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* A barrier before and after a checked sample, so no process reads too early. */
+/*
+ * A checked sample is between two barriers, so no process reads data too early.
+ */
 static int measure(struct bench *b, size_t bytes, unsigned int iter,
 		   unsigned int batch, struct bench_stamp *stamp)
 {
@@ -48,7 +50,10 @@ static int measure(struct bench *b, size_t bytes, unsigned int iter,
 	return err;
 }
 
-/* Return: 0 and the operations of a sample, equal in all processes. */
+/*
+ * Return: 0; @batch then is the number of operations of a sample, equal in all
+ * processes.
+ */
 static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		   unsigned int *batch)
 {
@@ -63,7 +68,9 @@ static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		if (s.end - s.start < least)
 			least = s.end - s.start;
 	}
-	/* Processes without work in the operation have no vote. */
+	/*
+	 * The batch depends only on processes that take part in the operation.
+	 */
 	if (b->op->from_root && b->app.rank)
 		least = 0;
 	if (!err)
@@ -94,8 +101,8 @@ static unsigned int trees_of(const struct bench *b)
 }
 
 /*
- * Stamps of this process, of operations over one tree or several.  Rank 0 has
- * the stamps of all processes, by rank.
+ * Stamps of this process for operations over one tree, or over several.  Rank 0
+ * has the stamps of all processes, by rank.
  */
 static struct bench_stamp *stamps_of(struct bench *b, unsigned int way,
 				     unsigned int iters)
@@ -133,7 +140,7 @@ static int report(struct bench *b, struct bench_row *rows)
 	if (!room)
 		return app_fail(&b->app, -ENOMEM, "samples");
 	for (way = 0; way < ways_of(b); way++) {
-		/* One-sided operations end when rank 0 sends the end. */
+		/* Only rank 0 measures a one-sided operation. */
 		bench_stats(stamps_of(b, way, rows->iters),
 			    b->op->one_sided ? 1 : b->app.size, b->op->span,
 			    room, &rows[way]);

@@ -9,7 +9,7 @@
  * two, with an endpoint in the domain of that name if -d is given.  Operations
  * are
  *
- *	pingpong	tagged messages in turn, of which each counts; WINDOW is 1
+ *	pingpong	tagged messages in turn, each an operation; WINDOW is 1
  *	message		WINDOW tagged messages to posted receives, and an empty
  *			message in return when all have been received
  *	write		WINDOW writes to memory of the peer, until all have been
@@ -20,7 +20,6 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,12 +41,13 @@
 #include <rdma/fi_tagged.h>
 
 #include "bench.h"
+#include "cpu.h"
 #include "number.h"
 
 #define WARMUP_MIN	4
 #define MAX_BYTES	(1L << 26)
 #define MAX_NAME	512
-#define KEY		1	/* if the provider does not choose */
+#define KEY		1	/* of memory, unless the provider chooses one */
 #define TAG		7
 #define ENTRIES		16U	/* completions read at once */
 
@@ -68,11 +68,11 @@ struct hello {
 /**
  * struct side - this process
  * @rank: 0 or 1
- * @sock: to the other one, for use outside of measurements
+ * @sock: socket to the other process, for use outside of measurements
  * @info: what the provider offers
  * @fabric: objects of libfabric, up to @mr
  * @peer: address of the peer
- * @to: what the peer has told
+ * @to: hello of the peer
  * @mem: source of @max bytes, then destination of the same size
  * @max: largest size
  * @bytes: size of the operation
@@ -109,9 +109,9 @@ struct side {
  * @name: name on the command line
  * @caps: FI_* that it needs
  * @flags: default flags of operations
- * @each: operations that count of one @run
+ * @each: number of operations that one @run counts as
  * @run: carries out a window at rank 0
- * @serve: does the same at rank 1, or NULL: polls
+ * @serve: carries out a window at rank 1; NULL: rank 1 only polls
  * @post: rank 1 has posted receives of a window before it begins
  */
 struct ofi_op {
@@ -156,14 +156,14 @@ static void poll_cq(struct side *s)
 			s->sent++;
 }
 
-/* Until all sends and writes have completed. */
+/* Polls until all sends and writes have completed. */
 static void finish(struct side *s)
 {
 	while (s->sent < s->started)
 		poll_cq(s);
 }
 
-/* Until this many more messages have been received. */
+/* Polls until @count more messages have been received. */
 static void take(struct side *s, unsigned int count)
 {
 	s->taken += count;
@@ -259,7 +259,10 @@ static void tell(struct side *s, const void *data, size_t len)
 		err(EXIT_FAILURE, "send to the other process");
 }
 
-/* Progress goes on meanwhile, if there is an endpoint. */
+/*
+ * Polls while it waits: the endpoint makes progress only while its queue is
+ * polled.
+ */
 static void hear(struct side *s, void *data, size_t len)
 {
 	ssize_t n;
@@ -313,7 +316,7 @@ static void exchange(struct side *s)
 	tell(s, &mine, sizeof(mine));
 	hear(s, &s->to, sizeof(s->to));
 	if (fi_av_insert(s->av, s->to.name, 1, &s->peer, 0, NULL) != 1)
-		errx(EXIT_FAILURE, "fi_av_insert: wrong address");
+		errx(EXIT_FAILURE, "fi_av_insert: the other process's address was not accepted");
 }
 
 static void open_side(struct side *s, const struct ofi_op *op)
@@ -436,7 +439,7 @@ static void measure(struct side *s, const struct ofi_op *op, unsigned int iters,
 	free(stamps);
 }
 
-/* Receives of the last size are posted still; they take the last messages. */
+/* Receives of the last size are still posted; they take the last messages. */
 static void take_last(struct side *s, const struct ofi_op *op)
 {
 	if (!op->post)
@@ -479,22 +482,6 @@ static void await_child(const struct side *s)
 		exit(EXIT_FAILURE);
 }
 
-/* Binds this process to one of the processors that it may use, by its rank. */
-static void bind_to_cpu(int rank)
-{
-	cpu_set_t all, one;
-	int cpu, n = 0;
-
-	if (sched_getaffinity(0, sizeof(all), &all) || CPU_COUNT(&all) < 2)
-		return;
-	CPU_ZERO(&one);
-	for (cpu = 0; n <= rank; cpu++)
-		if (CPU_ISSET(cpu, &all) && n++ == rank)
-			CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		err(EXIT_FAILURE, "sched_setaffinity");
-}
-
 /* Each process starts libfabric for itself. */
 static void split(struct side *s)
 {
@@ -512,7 +499,8 @@ static void split(struct side *s)
 	close(pair[!s->rank]);
 	if (s->rank && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		exit(EXIT_FAILURE);
-	bind_to_cpu(s->rank);
+	if (cpu_bind(s->rank))
+		err(EXIT_FAILURE, "binding to a processor");
 }
 
 static void usage(void)

@@ -25,7 +25,7 @@ static int post_get(struct bench *b, size_t bytes)
 			      bytes, b->how));
 }
 
-/* In place, like a broadcast of MPI: the buffer of rank 0 is the source. */
+/* As in a broadcast of MPI, the buffer of rank 0 is the source. */
 static int post_bcast(struct bench *b, size_t bytes)
 {
 	uint64_t at = b->dst_off + b->part;

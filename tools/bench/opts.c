@@ -29,8 +29,8 @@ enum {
 
 static const struct opt opts[] = {
 	{ OPT_LAT, "lat", NULL, "time of one operation at a time (the default)", NULL },
-	{ OPT_BW, "bw", NULL, "bytes per second with many under way", NULL },
-	{ OPT_RATE, "rate", NULL, "operations per second with many under way", NULL },
+	{ OPT_BW, "bw", NULL, "bytes per second with many operations in flight", NULL },
+	{ OPT_RATE, "rate", NULL, "operations per second with many in flight", NULL },
 	{ 's', NULL, "SIZES",
 	  "bytes: a list such as 8,4K,1M, or 8:1M for powers of two\n"
 	  "(default 8:1M)", NULL },
@@ -40,12 +40,12 @@ static const struct opt opts[] = {
 	  "operations, or windows, in a sample; for operations that need\n"
 	  "no barrier between them (default: as many as take 5 us)", NULL },
 	{ 'W', NULL, "WINDOW",
-	  "operations under way with --bw and --rate (default 64)", NULL },
+	  "operations in flight with --bw and --rate (default 64)", NULL },
 	{ OPT_TREES, "trees", "N",
-	  "measure each size over one tree and over N, 2 to 16, that each\n"
-	  "operation is spread over; and the gain. Reductions need\n"
-	  "N + 1 free trees", NULL },
-	{ OPT_TO, "to", "RANK", "other end of put and get (default: the last)", NULL },
+	  "measure each operation over one tree and spread over N trees,\n"
+	  "2 to 16, and print the gain. Reductions need N + 1 free\n"
+	  "trees", NULL },
+	{ OPT_TO, "to", "RANK", "rank at the other end of put and get (default: the last)", NULL },
 	{ OPT_CHECK, "check", NULL, "compare all data with the expected values", NULL },
 	{ OPT_CSV, "csv", NULL, "write comma-separated values", NULL },
 	{ 'j', "json", NULL, "write JSON", NULL },

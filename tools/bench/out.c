@@ -155,7 +155,7 @@ void bench_out_end(struct bench *b)
 
 /*
  * Launchers pass on whole lines, so progress is written in lines; only
- * angara-run can say whether its own output is a terminal.
+ * angara-run knows whether its own output is a terminal.
  */
 void bench_progress(struct bench *b, uint64_t now, size_t bytes,
 		    unsigned int done, unsigned int all)

@@ -98,7 +98,9 @@ static void run_broadcast(size_t count)
 	shmem_barrier_all();
 }
 
-/* Before version 1.5, the root's own destination does not change. */
+/*
+ * Before OpenSHMEM 1.5, a broadcast does not write the destination of the root.
+ */
 static int64_t want_first(size_t at)
 {
 	return TEAMS || me ? element(0, at) : -1;

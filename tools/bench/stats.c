@@ -48,11 +48,11 @@ static uint64_t sample(const struct bench_stamp *stamps, unsigned int procs,
  * @stamps: stamps of all processes
  * @procs: number of processes
  * @span: how a sample is timed
- * @room: for @row->iters numbers
+ * @room: memory for @row->iters numbers
  * @row: in: iters, batch; out: all other members
  *
- * A percentile is the least sample such that this share of the samples is not
- * above it; the median of an even number is the mean of the two in the middle.
+ * The 99th percentile is the least sample that 99 % of the samples do not
+ * exceed; the median of an even number is the mean of the two in the middle.
  */
 void bench_stats(const struct bench_stamp *stamps, unsigned int procs,
 		 enum bench_span span, uint64_t *room, struct bench_row *row)

@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "colour.h"
 #include "complain.h"
 
 void complain(const char *format, va_list list)
 {
+	colour_set(stderr, COLOUR_BAD);
 	fprintf(stderr, "%s: ", tool_name);
+	colour_set(stderr, COLOUR_NONE);
 	vfprintf(stderr, format, list);
 	fputc('\n', stderr);
 }

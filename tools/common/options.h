@@ -15,7 +15,7 @@
 
 /**
  * struct opt - an option; tables end with an empty one
- * @id: its letter if that is a character, otherwise a number from OPTS_LONG
+ * @id: letter of the option; without a letter, a number from OPTS_LONG on
  * @name: long name, or NULL
  * @value: name of its value in --help, or NULL
  * @what: text of --help; lines after the first are separated by newlines
@@ -49,7 +49,8 @@ struct opts_word {
  * @what: text of --help before the options; NULL: take() handles -h
  * @opts: its options
  * @operands: completion of operands, as struct opt.words, or NULL
- * @words: completion of the first two operands instead; ends with no name
+ * @words: instead of @operands: completion of the first two operands; the last
+ *	entry has no name
  * @stop: options end at the first operand, which begins another command; -np is
  *	-n, as in launchers of MPI
  * @quiet: print nothing, since another process of the job prints it

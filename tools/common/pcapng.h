@@ -10,7 +10,7 @@
 #include "ang_env.h"
 
 /* Blocks: type, length, body, length. */
-#define PCAPNG_SECTION	0x0A0D0D0AU	/* as text: ends of lines */
+#define PCAPNG_SECTION	0x0A0D0D0AU	/* read as text: line ends */
 #define PCAPNG_INTERFACE	1U
 #define PCAPNG_PACKET	6U
 
@@ -20,7 +20,7 @@
 #define PCAPNG_OPT_END	0U
 #define PCAPNG_OPT_IF_NAME	2U
 #define PCAPNG_OPT_IF_TSRESOL	9U
-#define PCAPNG_OPT_DROPCOUNT	4U	/* of a packet: records lost before it */
+#define PCAPNG_OPT_DROPCOUNT	4U	/* records lost before a packet */
 
 #define PCAPNG_FRAME_VERSION	1U
 #define PCAPNG_FRAME_BYTES	40U

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "colour.h"
 #include "rows.h"
 
 #define CELL	512
@@ -83,7 +84,11 @@ static void print_table(json_object *rows, bool markdown)
 		}
 		n++;
 	}
+	if (!markdown)
+		colour_set(stdout, COLOUR_HEAD);
 	print_row(NULL, head, width, markdown);
+	if (!markdown)
+		colour_set(stdout, COLOUR_NONE);
 	for (i = 0; markdown && i < n; i++)
 		printf("|---");
 	if (markdown)

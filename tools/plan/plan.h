@@ -18,12 +18,12 @@
  * plan_members() - read participants
  * @fabric: fabric
  * @list: "0,4-7:2": nodes and ranges, after ":" the number on each; or "all"
- * @local: number on a node without ":"
+ * @local: participants on a node without ":"
  * @pe: out: participants of each node, zeroed by the caller
  * @why: out: one line that says what is wrong
  * @size: bytes of @why
  *
- * Return: true if the list is right.
+ * Return: true if the list is valid.
  */
 bool plan_members(const struct angara_fabric *fabric, const char *list,
 		  uint32_t local, uint16_t *pe, char *why, size_t size);
@@ -46,11 +46,12 @@ int plan_goal(const char *text);
  * @fabric: fabric
  * @router: router
  *
- * Return: "17 (1,2,0)"; of a switch "s2".  Valid until the call after the next.
+ * Return: "17 (1,2,0)", or "s2" for a switch; the text stays valid until two
+ * more calls.
  */
 const char *plan_router(const struct angara_fabric *fabric, uint32_t router);
 
-/** plan_rows() - print a row per router and tree */
+/** plan_rows() - make a row per router and tree */
 json_object *plan_rows(const struct angara_fabric *fabric,
 		       const struct angara_plan *plan);
 /** plan_costs() - make a row per tree; NULL: no tree */

@@ -8,10 +8,10 @@
  * Data from a connection is checked: the launcher closes the connection of a
  * process that breaks the protocol, and does nothing else.
  *
- * A process is absent if it is late, as it has not joined an exchange in time
- * (-ETIMEDOUT), or if its connection has ended (-EPIPE).  An exchange of a
- * group with an absent process ends.  A process that gets -ETIMEDOUT may exit,
- * so -ETIMEDOUT has priority over -EPIPE.
+ * A process is absent if it has not joined an exchange in time (it is late:
+ * -ETIMEDOUT), or if its connection has ended (-EPIPE).  An exchange of a group
+ * with an absent process ends.  A process that gets -ETIMEDOUT may exit, so
+ * -ETIMEDOUT has priority over -EPIPE.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -262,7 +262,9 @@ static void exchanges_recheck(struct run_job *job)
 	struct run_exchange *ex;
 	int status;
 
-	/* The end of an exchange may end others: restart the search. */
+	/*
+	 * The end of an exchange may end other exchanges: restart the search.
+	 */
 	do {
 		status = 0;
 		for (ex = job->exchanges; ex; ex = ex->next) {
@@ -307,7 +309,7 @@ static bool head_valid(const struct run_job *job, const struct ang_job_request *
 	       head->nranks <= job->n && head->len <= ANG_JOB_MAX_BLOCK;
 }
 
-/* Ascending, within the job, and including the process. */
+/* Are the ranks ascending and in the job, and do they include the process? */
 static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 {
 	const u32 *ranks = conn_ranks(conn);
@@ -322,7 +324,7 @@ static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 	return own;
 }
 
-/* Destination of the next bytes, and their maximum. */
+/* Where to store the next bytes, and how many at most. */
 static char *want(struct run_conn *conn, size_t *len)
 {
 	size_t head = sizeof(conn->head);
@@ -431,7 +433,7 @@ u64 run_exchanges_until(const struct run_job *job)
 	return job->exchanges ? job->exchanges->until_ms : RUN_NEVER;
 }
 
-/* Members that have not joined are late. */
+/* Mark members that have not joined as late, and name them. */
 static void exchange_late(struct run_job *job, const struct run_exchange *ex)
 {
 	struct ang_ranks late = { 0 };
@@ -452,7 +454,7 @@ static void exchange_late(struct run_job *job, const struct run_exchange *ex)
 }
 
 /**
- * run_exchanges_expire() - end exchanges whose time is over
+ * run_exchanges_expire() - end exchanges whose deadline has passed
  * @job: job
  * @now: ms as of run_now_ms()
  *

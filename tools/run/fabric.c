@@ -3,8 +3,8 @@
  * The fabric of a job.  An embedded fabric without a name is a file that only
  * the processes of the job have open, so it disappears when they have ended in
  * any way.  An embedded fabric with a name is shared with other programs of the
- * user; the last process removes it, and if that process was killed, the
- * launcher does.
+ * user; the last process removes it, or the launcher, if that process was
+ * killed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ int run_fabric(struct run_job *job)
 }
 
 /**
- * run_fabric_end() - remove what the job has left
+ * run_fabric_end() - remove the embedded fabric if the job has left it
  * @job: job that has ended
  */
 void run_fabric_end(const struct run_job *job)

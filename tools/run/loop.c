@@ -4,8 +4,9 @@
  *
  * The job ends when all processes have ended.  If a process fails, or a signal
  * requests the end, the remaining processes get a grace period in which they
- * can report errors, then SIGTERM, then SIGKILL.  The launcher is the reaper of
- * processes that its children leave behind, and ends those, too.
+ * can report errors, then SIGTERM, then SIGKILL.  The launcher becomes the
+ * parent of processes that its children leave behind, and ends these processes,
+ * too.
  *
  * While the reader of the output does not read, the launcher takes no more
  * output, but serves everything else.
@@ -79,8 +80,8 @@ static struct run_proc *find_proc(struct run_job *job, pid_t pid)
 }
 
 /*
- * The exit status is that of the first failure; later failures mostly follow
- * from it.
+ * The exit status of the job is that of the first process that fails; later
+ * failures are mostly its consequences.
  */
 static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 {
@@ -223,7 +224,7 @@ static void outputs_watch(struct run_job *job, u32 events)
 /**
  * run_writable() - wait until there is room for output
  * @job: job
- * @fd: where the output goes
+ * @fd: descriptor to write output to
  *
  * Serves everything but the output of the processes.
  *
@@ -281,7 +282,10 @@ static void kill_leftovers(void)
 		;
 }
 
-/* All writers have ended: the pipe has all remaining output. */
+/*
+ * Pass on all remaining output.  All writers have ended, so the pipe has all of
+ * it.
+ */
 static void drain_stream(struct run_job *job, struct run_stream *s)
 {
 	while (s->from >= 0) {
@@ -369,7 +373,7 @@ int run_loop(struct run_job *job)
 		step(job, until(job));
 	/*
 	 * The processes ended within the time limit; the reader of their output
-	 * may be late.
+	 * may take longer.
 	 */
 	job->end.limit = RUN_NEVER;
 	kill_leftovers();

@@ -31,16 +31,16 @@ static const struct opt options[] = {
 	{ OPT_NODES, "nodes", "LIST",
 	  "nodes to use, in this order, such as 0,2,4-7", NULL },
 	{ OPT_FABRIC, "fabric", "FABRIC",
-	  "fabric to use: its id, or such as embedded:2x2x2\n"
+	  "fabric to use: its id, or a text such as embedded:2x2x2\n"
 	  "(default: $ANGARA_FABRIC, else that of the first device,\n"
 	  "else an embedded one)", "embedded embedded:" },
 	{ OPT_TIMEOUT, "timeout", "S",
 	  "end the job after S seconds, with exit status 124", NULL },
 	{ OPT_GRACE, "grace", "S",
-	  "end the other processes S seconds after one has failed\n"
+	  "end the other processes S seconds after one fails\n"
 	  "(default 5)", NULL },
 	{ OPT_KEEP_GOING, "keep-going", NULL,
-	  "let the others continue when a process fails", NULL },
+	  "let other processes continue after one fails", NULL },
 	{ OPT_NO_DEVICE, "no-device", NULL,
 	  "start the processes without adapters", NULL },
 	{ OPT_BIND, "bind", NULL, "bind each process to its own core", NULL },
@@ -71,8 +71,8 @@ static int want_fabric(struct run_opts *opts, const char *text)
 			 !ang_spec_parse(text, &opts->spec, &why);
 	if (opts->has_fabric || opts->has_spec)
 		return -1;
-	return misuse("--fabric wants a number such as 0x1f or what "
-		      ANG_ENV_FABRIC " may be, not '%s': %s", text, why);
+	return misuse("--fabric wants an id such as 0x1f or a value of "
+		      ANG_ENV_FABRIC ", not '%s': %s", text, why);
 }
 
 static bool add_nodes(struct run_opts *opts, u64 first, u64 last)

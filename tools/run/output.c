@@ -14,9 +14,12 @@
 
 #include "run.h"
 
-#define RUN_HEARD_MS	1000	/* wait for the reader of standard error */
+#define RUN_HEARD_MS	1000	/* longest wait for standard error's reader */
 
-/** run_heard() - check for room for a message on standard error */
+/**
+ * run_heard() - check that a message can be written to standard error without
+ * waiting
+ */
 bool run_heard(void)
 {
 	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -25,7 +28,8 @@ bool run_heard(void)
 }
 
 /*
- * Return: false if the reader has closed our output, or will not read it.
+ * Return: false if the reader has closed the launcher's output, or will not
+ * read it.
  *
  * A write of PIPE_BUF bytes to a pipe with room does not wait.
  */
@@ -80,7 +84,7 @@ static bool put(struct run_job *job, struct run_stream *s, size_t start,
 	return write_all(job, s->to, from, len);
 }
 
-/* Return: false to pass on the line in parts. */
+/* Return: false if there is no room, so that the line is passed on in parts. */
 static bool grow(struct run_stream *s)
 {
 	char *buf;
@@ -144,8 +148,8 @@ void run_stream_end(struct run_job *job, struct run_stream *s)
  * @job: job
  * @s: pipe that is readable or at its end
  *
- * If the reader has closed our output, close the pipe: the process gets SIGPIPE
- * or EPIPE, as without the launcher.
+ * If the reader has closed the launcher's output, close the pipe: the process
+ * gets SIGPIPE or EPIPE, as without the launcher.
  */
 void run_stream_read(struct run_job *job, struct run_stream *s)
 {

@@ -45,7 +45,7 @@ static int choose_fabric(const struct run_opts *opts, const struct ang_spec *spe
 	return 0;
 }
 
-/* The @i-th device to use, NULL if its node has none. */
+/* The @i-th device to use; NULL: the @i-th node has no device. */
 static const struct ang_found *device(const struct run_opts *opts,
 				      const struct ang_scan *scan,
 				      const struct fabric *fab, size_t i)
@@ -89,21 +89,6 @@ static int assign(struct run_job *job, const struct ang_scan *scan,
 	return 0;
 }
 
-/* The first process creates the fabric, but its size is known now. */
-static int scan_embedded(const struct ang_spec *spec, struct ang_scan *scan)
-{
-	u32 nodes = spec->topo.nodes;
-	int ret = 0;
-	u32 node;
-
-	for (node = 0; !ret && node < nodes; node++) {
-		const struct ang_found found = { .node = node, .minor = node };
-
-		ret = ang_scan_add(scan, &found);
-	}
-	return ret;
-}
-
 /**
  * run_place() - choose a device for every process
  * @job: job
@@ -117,7 +102,7 @@ int run_place(struct run_job *job)
 	int status;
 
 	if (job->spec.kind == ANG_FABRIC_EMBEDDED ?
-	    scan_embedded(&job->spec, &scan) :
+	    ang_scan_nodes(&scan, job->spec.topo.nodes) :
 	    ang_scan_cdev(&job->spec, &scan)) {
 		run_say("no memory for the list of devices");
 		return RUN_EXIT_FAILURE;

@@ -23,7 +23,7 @@
 
 #define RUN_EXIT_FAILURE	1
 #define RUN_EXIT_USAGE		2
-#define RUN_EXIT_TIMEOUT	124	/* exit statuses as of timeout(1) and env(1) */
+#define RUN_EXIT_TIMEOUT	124	/* statuses as in timeout(1) and env(1) */
 #define RUN_EXIT_CANNOT_EXEC	126
 #define RUN_EXIT_NOT_FOUND	127
 
@@ -156,7 +156,7 @@ struct run_ending {
  * @epfd: epoll
  * @outfd: epoll of the pipes, which @epfd watches
  * @sigfd: signals
- * @end: how the job ends
+ * @end: pending end of the processes
  * @spec: fabric, if it is embedded
  * @exchanges: exchanges in progress, the oldest first
  * @status: exit status so far

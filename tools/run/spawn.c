@@ -17,7 +17,10 @@
 
 #include "run.h"
 
-/* State that the launcher changes for itself and restores in its children. */
+/*
+ * Limit of open files that the launcher raises for itself and restores in its
+ * children.
+ */
 static struct rlimit old_files;
 static sigset_t old_mask;
 static struct sigaction old_pipe;
@@ -54,7 +57,10 @@ void run_spawn_prepare(const sigset_t *block)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
-/* @val: NULL: removes the variable, even if the launcher has it. */
+/*
+ * Sets a variable of the environment; @val NULL: removes it, even if the
+ * launcher has it.
+ */
 static int set_var(const char *name, const char *val)
 {
 	return (val ? setenv(name, val, 1) : unsetenv(name)) ? -errno : 0;
@@ -176,7 +182,10 @@ static void close_ends(struct ends *e, int side)
 	}
 }
 
-/* 0, 1 and 2 must not change, so all of them must be open at the start. */
+/*
+ * Descriptors 0, 1 and 2 must stay what they are, so they must be open at the
+ * start.
+ */
 static int open_ends(struct ends *e)
 {
 	*e = (struct ends){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
@@ -207,7 +216,9 @@ static int exec_result(int fd)
 	return n == (ssize_t)sizeof(err) ? err : 0;
 }
 
-/* The loop gets the launcher's ends; ends that stay in @e are not watched. */
+/*
+ * Give the launcher's ends to the loop; ends that stay in @e are not watched.
+ */
 static int watch_proc(struct run_job *job, u32 rank, struct ends *e)
 {
 	struct run_proc *proc = &job->procs[rank];

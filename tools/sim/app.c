@@ -72,11 +72,14 @@ static void table_read(const char *path)
 	if (ret)
 		bad_usage("--table %s", err);
 	if (!points)
-		bad_usage("--table %s: no times in it", path);
+		bad_usage("--table %s: has no line 'UNITS SECONDS'", path);
 	qsort(table, points, sizeof(*table), by_units);
 }
 
-/* Interpolates by a power law between two points, proportionally beyond them. */
+/*
+ * Interpolates by a power law between two points; outside of the table, time is
+ * proportional to @units.
+ */
 static double table_time(double units)
 {
 	u32 i = 0;
@@ -96,7 +99,10 @@ static double table_time(double units)
 	       pow(table[i].seconds / table[i - 1].seconds, t);
 }
 
-/* Flop per unit, a rate, and the fixed time of a step. */
+/*
+ * Time of a step: from --table, or from @flop per unit, --rate and
+ * --step-overhead.
+ */
 static double compute(double units, double flop)
 {
 	if (points)
@@ -196,8 +202,8 @@ static const struct sim_opt spmv_opts[] = {
 	{ "algo", SIM_T_TEXT, "doubling", "by messages: doubling, ring, bruck" },
 	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
 	{ "stripe", SIM_T_FLAG, NULL, "split each node's block over all trees" },
-	{ "reverse", SIM_T_FLAG, NULL,
-	  "neighbouring ranks are along the last dimension, not X" },
+	{ "ranks", SIM_T_TEXT, "first",
+	  "dimension along which neighbouring ranks are: first or last" },
 	{ NULL },
 };
 
@@ -218,7 +224,7 @@ static int spmv_size(struct env *e, struct out *o)
 			.trees = n < arg_number("trees") ? n :
 				 (u32)arg_number("trees"),
 			.stripe = arg_text("stripe"),
-			.reverse = arg_text("reverse"),
+			.reverse = gather_reverse(),
 		};
 		struct result r;
 
@@ -275,6 +281,8 @@ static const struct sim_opt heat_opts[] = {
 	  "fixed time of a step on a node" },
 	{ "table", SIM_T_FILE, NULL, "file of measured times: cells of a node, seconds" },
 	{ "bytes", SIM_T_BYTES, "8", "size of the maximum" },
+	{ "children", SIM_T_TEXT, "deepest",
+	  "subtree that gets messages first: deepest or shallowest" },
 	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
 	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
 	{ "to", SIM_T_NUMBER, "32768", "nodes at most" },
@@ -290,6 +298,7 @@ static int heat_times(struct env *e, double *t)
 		struct coll c = {
 			.type = ANG_PKT_ALLREDUCE, .mode = mode, .trees = 1,
 			.bytes = (u32)arg_number("bytes"),
+			.shallowest = coll_shallowest(),
 		};
 		struct result r;
 
@@ -343,8 +352,7 @@ static int heat_cmd(struct env *e)
 	free(copy);
 	copy = strdup(arg_text("cells"));
 	rest = copy;
-	if (arg_number("bytes") > e->cfg.packet)
-		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+	need_one_packet(e);
 	o = out_new("Heat equation", "cells," APP_COLUMNS);
 	for (i = log2[0]; i <= log2[1]; i++) {
 		torus_of(e, (u32)arg_number("dims"), i);

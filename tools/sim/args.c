@@ -24,9 +24,9 @@ static unsigned int ngiven;
 
 /**
  * struct reading - a command line being read
- * @param: numbers of the parameters that it sets, in order
- * @text: their values
- * @n: their number
+ * @param: numbers of the parameters that the command line sets, in order
+ * @text: values of these parameters
+ * @n: number of these parameters
  */
 struct reading {
 	unsigned int *param;
@@ -89,7 +89,7 @@ static char *words_of(const char *choices)
 	return words;
 }
 
-/* Options as tools/common takes them; each name occurs once. */
+/* Add an option to a table for tools/common, unless it has the name already. */
 static void table_add(struct opt *table, unsigned int *n, struct opt new)
 {
 	unsigned int i;
@@ -137,7 +137,10 @@ static int take(void *to, int id, const char *value)
 	return -1;
 }
 
-/* Set the parameters: first those of a configuration file, wherever --config is. */
+/*
+ * Set the parameters: first those of a configuration file, even if --config
+ * comes last.
+ */
 static void params_set(const struct reading *r, struct sim_cfg *cfg)
 {
 	const char *path = arg_text("config");
@@ -192,7 +195,7 @@ int args_first(int argc, char **argv, const char *what, const struct opts_word *
 	};
 	unsigned int n = 0;
 
-	/* Only completion reads which commands take an option. */
+	/* Completion needs the options of all commands. */
 	if (argc > 1 && !strcmp(argv[1], "--bash-completion")) {
 		for (; *opts; opts++)
 			table_opts(table, &n, OPTS_LONG, *opts);

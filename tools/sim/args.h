@@ -64,7 +64,10 @@ int args_read(int argc, char **argv, struct sim_cfg *cfg,
 int args_first(int argc, char **argv, const char *what, const struct opts_word *words,
 	       const struct sim_opt *const *opts);
 
-/* Values of options; args_read() has checked those that arg_number() returns. */
+/*
+ * Values of options; args_read() has checked the values that arg_number()
+ * returns.
+ */
 const char *arg_text(const char *name);
 uint64_t arg_number(const char *name);
 /* Split a text at commas.  Return: the next part, NULL at the end. */
@@ -87,7 +90,7 @@ char *args_what(const char *cmd, const struct sim_opt *opts,
 
 /* Open the file of --output, or standard output; exit if that fails. */
 FILE *out_open(void);
-/* Close it; exit if it could not be written. */
+/* Close the output; exit if it could not be written. */
 void out_close(FILE *to);
 
 /**
@@ -99,7 +102,7 @@ struct out *out_new(const char *title, const char *columns);
 /* Append a cell; the last column completes the row. */
 void out_cell(struct out *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Print in the form of --format to the file of --output, and free. */
+/* Print @o in the form of --format to the file of --output, and free @o. */
 void out_end(struct out *o);
 
 #endif /* ANG_SIM_ARGS_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Capacity: bounds of the load that a fabric accepts of a pattern, computed from
- * its routes without a simulation (Dally & Towles, Principles and Practices of
- * Interconnection Networks, chapter 3).
+ * Capacity: upper bounds of the load that a fabric accepts with a pattern,
+ * computed from its routes without a simulation (Dally & Towles, Principles and
+ * Practices of Interconnection Networks, chapter 3).
  *
  * The load of a channel is the number of flits that it carries if each module
  * sends one.  No deterministic routing accepts more than the rate of a link
@@ -135,15 +135,15 @@ static int capacity_cmd(struct env *e)
 	struct sim s;
 
 	if (e->comm.size > 1)
-		bad_usage("capacity: one process only");
+		bad_usage("capacity: cannot run in several processes");
 	e->threads = 1;
 	work_begin(e, &s);
 	if (s.down)
-		bad_usage("capacity: no --faults with links that are down");
+		bad_usage("capacity: does not support --faults with links that are down");
 	while ((pattern = arg_list(&rest))) {
 		need_pattern(e, pattern);
 		if (!strcmp(pattern, "hotspot"))
-			bad_usage("--pattern 'hotspot': capacity does not compute it; 'curve' measures it");
+			bad_usage("--pattern 'hotspot': capacity does not compute it; 'traffic' measures it");
 		capacity_row(e, o, &s, pattern);
 	}
 	sim_free(&s);

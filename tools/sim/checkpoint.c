@@ -45,7 +45,7 @@ static void transfer(struct file *c, void *data, size_t len)
 	add_up(c, data, len);
 }
 
-/* A number that must be equal in both runs. */
+/* A number that must be the same in this run and in the checkpoint. */
 static bool same(struct file *c, u64 val)
 {
 	u64 there = val;
@@ -132,7 +132,10 @@ static void arrays(struct file *c, struct sim *s)
 		transfer(c, s->state, n * s->state_size);
 }
 
-/* Compare with the run that wrote it.  Return: NULL, or the difference. */
+/*
+ * Compare this run with the run that wrote the checkpoint.  Return: NULL, or
+ * the difference.
+ */
 static const char *header(struct file *c, struct sim *s)
 {
 	char magic[sizeof(MAGIC)] = MAGIC;
@@ -215,7 +218,7 @@ int sim_checkpoint_write(struct sim *s, const char *path)
  * @s: simulation, set up as in the run that wrote it
  * @path: file
  *
- * Return: NULL, or what is wrong with it.
+ * Return: NULL, or what is wrong with the file.
  */
 const char *sim_checkpoint_read(struct sim *s, const char *path)
 {

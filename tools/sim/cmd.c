@@ -41,8 +41,8 @@ void need_torus(const struct env *e, const char *what)
 /**
  * each_size() - run a data command on each torus of --sizes
  * @e: environment
- * @title: of the table
- * @columns: of the table
+ * @title: title of the table
+ * @columns: columns of the table
  * @size: runs the command on the current torus
  *
  * Return: SIM_OK or the first other status of @size.
@@ -126,7 +126,12 @@ u32 need_node(const struct env *e, const char *option)
 	return (u32)node;
 }
 
-/* Placement of the trees, and participants. */
+bool coll_shallowest(void)
+{
+	return arg_choice("children", arg_text("children"), coll_children);
+}
+
+/* Read the roots of the trees, and the participants. */
 static void coll_lay(struct env *e, struct coll *c)
 {
 	const struct angara_topo *t = &e->cfg.torus;
@@ -139,8 +144,7 @@ static void coll_lay(struct env *e, struct coll *c)
 	c->source = arg_text("source") ? need_node(e, "source") : c->root;
 	c->trees = (u32)arg_number("trees");
 	c->spread = arg_choice("roots", arg_text("roots"), coll_roots);
-	c->shallowest = arg_choice("children", arg_text("children"),
-				   coll_children);
+	c->shallowest = coll_shallowest();
 	if (!block)
 		return;
 	need_torus(e, "--block");
@@ -248,7 +252,7 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	else
 		out_cell(o, "%.2f", (double)r->acc.hops * traffic_flits(c) /
 				    r->spent.cpu * 1e-6);
-	/* The packet engine does not visit routers tick by tick. */
+	/* The flit engine alone counts busy routers. */
 	if (r->busy > 0)
 		out_cell(o, "%.1f", 100 * r->busy);
 	else
@@ -262,8 +266,14 @@ void need_pattern(const struct env *e, const char *pattern)
 			  pattern);
 	if (sim_cfg_nodes(&e->cfg) * sim_cfg_modules(&e->cfg) < 2)
 		bad_usage("--torus: traffic needs two nodes or more");
+	need_one_packet(e);
+}
+
+void need_one_packet(const struct env *e)
+{
 	if (arg_number("bytes") > e->cfg.packet)
-		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+		bad_usage("--bytes '%s': longer than a packet (--packet %llu)",
+			  arg_text("bytes"), (unsigned long long)e->cfg.packet);
 }
 
 double need_load(const char *text)
@@ -312,7 +322,7 @@ static int traffic_cmd(struct env *e)
 	c.end = c.warmup + need_time("time");
 	c.stop = c.end;
 	if (c.end == c.warmup)
-		bad_usage("--time '%s': nothing is measured", arg_text("time"));
+		bad_usage("--time '%s': no time to measure in", arg_text("time"));
 	o = out_new(pattern, "load,accepted,latency ns,longest ns,hops,packets,events,seconds,processor s,Mcycles/s,Mflit-hops/s,busy routers %");
 	while ((item = arg_list(&rest))) {
 		struct result r;
@@ -337,7 +347,7 @@ const struct cmd cmd_traffic = {
 
 static const struct sim_opt params_opts[] = {
 	{ "origins", SIM_T_FLAG, NULL,
-	  "a table of where defaults come from instead: given, fitted or free" },
+	  "print a table of the origins of defaults instead: given, fitted or free" },
 	{ NULL },
 };
 

@@ -14,7 +14,7 @@
  * @help: description
  * @opts: its own options
  * @run: runs it; returns SIM_OK, SIM_FAILED or SIM_USAGE
- * @idle: it runs no simulation, so options for runs are errors
+ * @idle: the command runs no simulation, so options for runs are errors
  */
 struct cmd {
 	const char *name;
@@ -40,15 +40,24 @@ extern const struct cmd cmd_params;
 
 /* Index of an option's text in a list; exits if it is not there. */
 u32 arg_choice(const char *option, const char *text, const char *const *list);
+/* Does --children say that the shallowest subtree gets messages first? */
+bool coll_shallowest(void);
+/* Does --ranks say that neighbouring ranks are along the last dimension? */
+bool gather_reverse(void);
 int each_size(struct env *e, const char *title, const char *columns,
 	      int (*size)(struct env *e, struct out *o));
 /* Exits unless --pattern and --bytes are right for the fabric. */
 void need_pattern(const struct env *e, const char *pattern);
+/* Exits unless --bytes fit into a packet. */
+void need_one_packet(const struct env *e);
 /* A load of the command line; exits if the value is not a load. */
 double need_load(const char *text);
 /* A node of the fabric. */
 u32 need_node(const struct env *e, const char *option);
-/* A simulated time of the command line, small enough to add a few. */
+/*
+ * A simulated time of the command line; exits if a sum of a few such times
+ * could overflow.
+ */
 u64 need_time(const char *option);
 /* Exits unless the fabric is a torus of up to four dimensions. */
 void need_torus(const struct env *e, const char *what);

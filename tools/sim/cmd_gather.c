@@ -22,8 +22,8 @@ static const struct sim_opt opts[] = {
 	  "with --moved: exchange blocks first, instead of reordering them at the end" },
 	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
 	{ "stripe", SIM_T_FLAG, NULL, "split each node's bytes over all trees" },
-	{ "reverse", SIM_T_FLAG, NULL,
-	  "neighbouring ranks are along the last dimension, not X" },
+	{ "ranks", SIM_T_TEXT, "first",
+	  "dimension along which neighbouring ranks are: first or last" },
 	{ "sizes", SIM_T_TEXT, NULL, "several tori, separated by commas" },
 	{ NULL },
 };
@@ -52,6 +52,13 @@ static void row(struct env *e, struct out *o, const char *algo,
 	out_cell(o, "%llu", (unsigned long long)r->acc.bytes);
 	out_cell(o, "%llu", (unsigned long long)r->acc.events);
 	out_cell(o, "%.3f", r->spent.wall);
+}
+
+static const char * const dimensions[] = { "first", "last", NULL };
+
+bool gather_reverse(void)
+{
+	return arg_choice("ranks", arg_text("ranks"), dimensions);
 }
 
 static u32 op_of(void)
@@ -97,15 +104,15 @@ static void need_valid(const struct env *e, const struct gather *g, const char *
 	const char *op = ops[g->coll];
 
 	if (g->bcasts && g->coll != ANG_COLL_ALLGATHER)
-		bad_usage("--algo trees: an allgather only, not %s; 'coll --op' has others",
+		bad_usage("--algo trees: simulates an allgather, not %s; 'coll --op' has other collectives",
 			  op);
 	if (!gather_valid(g, 1))
-		bad_usage("--algo '%s': there is no such %s", algo, op);
+		bad_usage("--algo '%s': the library has no %s of this name", algo, op);
 	if (!g->bcasts && !g->bytes && g->coll != ANG_COLL_BARRIER)
 		bad_usage("--bytes 0: there is nothing to send by '%s'", algo);
 	if (gather_valid(g, sim_cfg_nodes(&e->cfg)))
 		return;
-	bad_usage("--algo '%s': recursive doubling of an allgather needs a power of two of nodes, not %u",
+	bad_usage("--algo '%s': the number of nodes must be a power of two, not %u",
 		  algo, sim_cfg_nodes(&e->cfg));
 }
 
@@ -121,7 +128,7 @@ static struct gather gather_of(const struct env *e, const char *algo)
 		.exchange = arg_text("exchange"),
 		.trees = (u32)arg_number("trees"),
 		.stripe = arg_text("stripe"),
-		.reverse = arg_text("reverse"),
+		.reverse = gather_reverse(),
 	};
 
 	if (g.coll == ANG_COLL_BARRIER)
@@ -131,7 +138,7 @@ static struct gather gather_of(const struct env *e, const char *algo)
 		bad_usage("--algo '%s': neither trees nor an algorithm of 'angara-algo list'",
 			  algo);
 	if (g.reverse)
-		need_torus(e, "--reverse");
+		need_torus(e, "--ranks last");
 	need_moved(e, &g);
 	need_valid(e, &g, algo);
 	need_dims(e, &g);

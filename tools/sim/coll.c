@@ -11,7 +11,7 @@
 
 /**
  * struct part - a node's state of one packet of a reduction by messages
- * @sum: of the contributions received
+ * @sum: sum of the contributions received
  * @count: number of contributions received
  */
 struct part {
@@ -54,7 +54,7 @@ static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
 	sim_send(p, node, &op);
 }
 
-/* Take the deepest, or the shallowest, subtree out of the set. */
+/* Remove the child with the deepest, or shallowest, subtree from @dirs. */
 static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 {
 	const struct sim *s = p->sim;
@@ -243,7 +243,10 @@ const struct sim_work coll_p2p = {
 	.host = p2p_host,
 };
 
-/* Set heights from each leaf upwards; stop at a node that has a longer path. */
+/*
+ * Set the heights of nodes, from each leaf upwards up to the first node that is
+ * higher already.
+ */
 static u16 *heights(const struct sim *s, u32 tree)
 {
 	const struct angara_tree_row *rows = s->rows[tree];
@@ -266,7 +269,10 @@ static u16 *heights(const struct sim *s, u32 tree)
 	return height;
 }
 
-/* Packets to expect, and the roots; messages need a host at each node. */
+/*
+ * Find the roots, and count the packets to expect.  Messages need a host at
+ * each node of a tree.
+ */
 static int expectations(struct sim *s, struct coll *c)
 {
 	u64 n = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One process.  comm_mpi.c is the same for several.
+ * The functions sim_comm_* (funcs.h) for one process; comm_mpi.c has them for
+ * several.
  */
 #include "sim.h"
 

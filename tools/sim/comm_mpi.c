@@ -21,7 +21,7 @@ void sim_comm_init(struct sim_comm *c, int *argc, char ***argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (provided < MPI_THREAD_SERIALIZED) {
-		fprintf(stderr, "angara-sim: this MPI does not support threads\n");
+		fprintf(stderr, "angara-sim: this MPI does not support MPI_THREAD_SERIALIZED\n");
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	c->rank = (u32)rank;

@@ -46,11 +46,11 @@ const struct sim_param sim_params[] = {
 	{ "switch-latency", SIM_T_TIME, AT(switch_latency), .min = 1000,
 	  .max = SEC },
 	{ "switch-buffer", SIM_T_NUMBER, AT(switch_buffer), "8", 4, 1024, NULL,
-	  "longest packets that a switch buffers per port and virtual channel" },
+	  "packets of the greatest length that a switch buffers per port and virtual channel" },
 	{ "pegroup", SIM_T_NUMBER, AT(pegroup), .min = 0, .max = 1000 },
 	{ "reducer", SIM_T_NUMBER, AT(reducer), .min = 0, .max = 1000 },
 	{ "buffer", SIM_T_NUMBER, AT(buffer), "8", 4, 1024, NULL,
-	  "longest packets that a link buffers per virtual channel" },
+	  "packets of the greatest length that a link buffers per virtual channel" },
 	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
 	{ "train", SIM_T_NUMBER, AT(train), "1", 1, ANG_FIFO, NULL,
 	  "packets that are simulated as one" },
@@ -62,7 +62,7 @@ const struct sim_param sim_params[] = {
 	{ "reduce", SIM_T_CHOICE, AT(reduce), "packet", 0, 0, "packet|flit",
 	  "unit that the Reducer waits for" },
 	{ "routing", SIM_T_CHOICE, AT(routing), "adaptive", 0, 0,
-	  "deterministic|adaptive", "of point-to-point requests" },
+	  "deterministic|adaptive", "routing of point-to-point requests" },
 	{ "acks", SIM_T_CHOICE, AT(acks), "no", 0, 0, "no|yes",
 	  "are puts acknowledged?" },
 	{ "credit-results", SIM_T_NUMBER, AT(credit_results), .min = 1,
@@ -74,9 +74,9 @@ const struct sim_param sim_params[] = {
 	{ "corrupt", SIM_T_NUMBER, AT(corrupt), "0", 0, SIM_LOSS_ONE / 2, NULL,
 	  "how many of them arrive with wrong bits and are sent again" },
 	{ "fault-delay", SIM_T_NUMBER, AT(fault_delay), "0", 0, SIM_DELAY_MOST, NULL,
-	  "cycles that packets take beside what any link takes" },
+	  "additional cycles of packets on a link with faults" },
 	{ "accuracy", SIM_T_CHOICE, AT(accuracy), "packet", 0, 0, "packet|flit",
-	  "what the engine moves; flits: traffic and curve only" },
+	  "unit that is simulated: packets, or flits (traffic and curve only)" },
 	{ "seed", SIM_T_NUMBER, AT(seed), "1", 0, UINT64_MAX, NULL,
 	  "seed of random numbers" },
 	{ NULL },
@@ -306,7 +306,7 @@ const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len)
 	return buf;
 }
 
-/* Units by type, smallest first; types without one have no entry. */
+/* Units by type, smallest first; types without a unit have no entry. */
 static const struct unit * const units_of[] = {
 	[SIM_T_TIME] = times, [SIM_T_RATE] = rates, [SIM_T_FREQ] = freqs,
 	[SIM_T_BYTES] = sizes,

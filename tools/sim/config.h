@@ -82,11 +82,11 @@ struct sim_cfg {
  * struct sim_param - a parameter
  * @name: as on the command line, without "--"
  * @type: SIM_T_*
- * @off: in struct sim_cfg
+ * @off: offset in struct sim_cfg
  * @value: default, as on the command line, or NULL; see sim_param_default()
  * @min: least value
  * @max: greatest
- * @choices: of a SIM_T_CHOICE, joined by "|"
+ * @choices: values of a SIM_T_CHOICE, joined by "|"
  * @help: description, or NULL: see angara_plan_values()
  */
 struct sim_param {
@@ -105,7 +105,7 @@ extern const struct sim_param sim_params[];
 /**
  * sim_param_default() - get the default of a parameter
  * @p: parameter
- * @buf: room for it
+ * @buf: room for the text
  * @len: its size
  *
  * Return: the default as on the command line, or NULL.
@@ -119,7 +119,7 @@ void sim_cfg_default(struct sim_cfg *cfg);
 /**
  * sim_cfg_set() - set a parameter
  * @cfg: parameters
- * @name: of the parameter
+ * @name: name of the parameter
  * @text: value, with its unit
  * @err: out: one line that says what is wrong
  * @len: size of @err

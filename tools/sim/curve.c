@@ -34,7 +34,7 @@ struct mean {
  * @load: flits per cycle and module that sends
  * @offered: flits per cycle and module, over all modules
  * @accepted: flits that arrive in the window, per cycle and module
- * @delay: of packets, in nanoseconds
+ * @delay: mean delay of packets, in nanoseconds
  * @most: longest delay
  * @hops: cables that a packet crosses
  * @packets: number of measured packets
@@ -59,7 +59,8 @@ struct point {
  * @c: traffic
  * @seeds: runs per load
  * @share: share of all modules for which the pattern has a target
- * @limit: delay that saturates, in nanoseconds; 0: not known yet
+ * @limit: a load with a greater delay is saturated, in nanoseconds; 0: not
+ *         known yet
  * @point: loads so far
  * @points: their number
  */
@@ -106,7 +107,10 @@ static bool is_short(const struct curve *v, const struct point *p)
 	       p->offered * fmax(0.05, 3 / sqrt(packets));
 }
 
-/* Return: the load's place, NULL if a simulation failed. */
+/*
+ * Simulate a load.  Return: its entry in @v->point, NULL if a simulation
+ * failed.
+ */
 static struct point *point_run(struct curve *v, double load)
 {
 	double accepted[SEEDS_MOST], delay[SEEDS_MOST];
@@ -148,7 +152,10 @@ static struct point *point_run(struct curve *v, double load)
 	return p;
 }
 
-/* Run rising loads, then halve the last step.  Return: whether all runs succeeded. */
+/*
+ * Run rising loads until one is saturated, then bisect between it and the load
+ * before.  Return: whether all runs succeeded.
+ */
 static bool sweep(struct curve *v, double step, double least)
 {
 	double low = 0, high = 0;
@@ -211,7 +218,10 @@ static void curve_print(const struct curve *v, const char *pattern)
 	out_end(o);
 }
 
-/* Share of modules that send: a drawn target is never the module itself. */
+/*
+ * Share of modules that send.  A pattern that draws targets never draws the
+ * module itself.
+ */
 static double share_of(struct env *e, const struct traffic *c)
 {
 	u32 n, rank, senders = 0;
@@ -259,14 +269,14 @@ static int curve_cmd(struct env *e)
 
 	need_pattern(e, pattern);
 	if (!strcmp(pattern, "hotspot"))
-		bad_usage("--pattern 'hotspot': its saturation is its host's");
+		bad_usage("--pattern 'hotspot': PCIe of the hot module saturates, not the network; 'traffic' measures it");
 	v->e = e;
 	v->seeds = (u32)arg_number("seeds");
 	if (!v->seeds || arg_number("seeds") > SEEDS_MOST)
 		bad_usage("--seeds '%s': not a number from 1 to %u",
 			  arg_text("seeds"), SEEDS_MOST);
 	if (!arg_number("time"))
-		bad_usage("--time '%s': nothing is measured", arg_text("time"));
+		bad_usage("--time '%s': no time to measure in", arg_text("time"));
 	v->c = (struct traffic){
 		.pattern = (u32)pattern_find(pattern),
 		.bytes = (u32)arg_number("bytes"),
@@ -276,7 +286,7 @@ static int curve_cmd(struct env *e)
 	v->c.stop = v->c.end + need_time("drain");
 	v->share = share_of(e, &v->c);
 	if (!v->share)
-		bad_usage("--pattern '%s': no module sends", pattern);
+		bad_usage("--pattern '%s': on this fabric no module sends a packet", pattern);
 	good = point_run(v, IDLE_LOAD);
 	if (good) {
 		v->limit = limit * v->point[0].delay.value;
@@ -297,7 +307,7 @@ static const struct sim_opt curve_opts[] = {
 	  "uniform, transpose, neighbor, reverse, matrix, grid or alltoall" },
 	{ "load", SIM_T_TEXT, NULL,
 	  "these loads, separated by commas, instead of rising ones" },
-	{ "step", SIM_T_TEXT, "0.1", "by which loads rise" },
+	{ "step", SIM_T_TEXT, "0.1", "difference between rising loads" },
 	{ "least", SIM_T_TEXT, "0.0125", "least step at saturation" },
 	{ "limit", SIM_T_TEXT, "3",
 	  "multiple of the idle fabric's delay that counts as saturation" },
@@ -305,7 +315,7 @@ static const struct sim_opt curve_opts[] = {
 	{ "seeds", SIM_T_NUMBER, "3", "runs per load, with different seeds" },
 	{ "warmup", SIM_T_TIME, "5us", "not measured" },
 	{ "time", SIM_T_TIME, "10us", "measured" },
-	{ "drain", SIM_T_TIME, "5us", "load behind the measured packets" },
+	{ "drain", SIM_T_TIME, "5us", "time for which the load continues after the measurement" },
 	{ NULL },
 };
 

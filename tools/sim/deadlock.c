@@ -62,7 +62,10 @@ static bool is_same(struct place a, struct place b)
 	return a.node == b.node && a.src == b.src;
 }
 
-/* A place of the cycle that @at leads into (Brent's algorithm), or nowhere. */
+/*
+ * Follow next_place() from @at.  Return: a place on the cycle that is reached
+ * (Brent's algorithm); node ANG_NONE: none.
+ */
 static struct place circle_from(struct sim *s, struct place at)
 {
 	struct place mark = at;
@@ -85,7 +88,7 @@ static void circle_print(struct sim *s, struct place start)
 	struct place at = start;
 	u32 length = 0;
 
-	fprintf(stderr, "; deadlock: packets wait in a circle:");
+	fprintf(stderr, "; deadlock: packets wait in a cycle:");
 	do {
 		if (length++ < DEADLOCK_SHOWN)
 			fprintf(stderr, "%s router %u, from port %u on %s",

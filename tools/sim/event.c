@@ -95,8 +95,8 @@ static void cur_insert(struct sim_part *p, const struct sim_ev *e)
  * @time: not before now
  * @node: in this window only the current node
  * @kind: SIM_EV_*
- * @port: see there
- * @arg: see there
+ * @port: see SIM_EV_*
+ * @arg: see SIM_EV_*
  */
 void sim_push(struct sim_part *p, u64 time, u32 node, u32 kind, u32 port,
 	      u32 arg)
@@ -130,7 +130,9 @@ u64 sim_next_time(struct sim_part *p)
 		return far;
 	for (i = 0; !p->win[(w + i) % SIM_WINDOWS].n; i++)
 		;
-	/* An event on the heap may now be within the windows held. */
+	/*
+	 * An event of the heap may now be within the windows held in vectors.
+	 */
 	return far < (w + i) * p->sim->window ? far : (w + i) * p->sim->window;
 }
 

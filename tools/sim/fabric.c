@@ -170,7 +170,7 @@ static void topology(struct sim *s)
 }
 
 /**
- * sim_seed() - initial state of a node's random numbers
+ * sim_seed() - compute the initial state of a node's random numbers
  * @cfg: parameters
  * @id: node of the fabric
  *
@@ -325,7 +325,7 @@ int sim_add_tree(struct sim *s, u32 tree, u32 root, const u16 *pe)
  * @tree: TreeId
  * @rows: one per router of the fabric, from malloc(); @s owns them
  *
- * Return: 0 or the ANGARA_TREE_RULE_* that they break.
+ * Return: 0, or the ANGARA_TREE_RULE_* that the rows break.
  */
 int sim_set_rows(struct sim *s, u32 tree, struct angara_tree_row *rows)
 {
@@ -354,7 +354,10 @@ void sim_lay_rows(struct sim *s)
 				s->rows[tree][s->base + node];
 }
 
-/** sim_set_longest() - set the length of the run's longest packet, the place on tori */
+/**
+ * sim_set_longest() - set the length of the run's longest packet: on tori each
+ * packet occupies that much room
+ */
 void sim_set_longest(struct sim *s, u32 flits)
 {
 	if (s->topo.kind != ANG_TOPO_TORUS)

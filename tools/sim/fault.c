@@ -12,7 +12,7 @@ static struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
 	return &s->fault[(size_t)node * s->nports + port];
 }
 
-/* Are all links up of the route from a router of the whole fabric? */
+/* Are all links of the route from @router to @dst up? */
 static bool reaches(const struct sim *s, u32 router, u32 dst)
 {
 	while (router != dst) {
@@ -26,13 +26,14 @@ static bool reaches(const struct sim *s, u32 router, u32 dst)
 }
 
 /**
- * sim_ports_up() - ports to routers whose routes to a target are up
+ * sim_ports_up() - select ports to routers whose routes to a target are up
  * @s: simulation with links that are down
  * @node: router
  * @dst: target
  * @ports: a set of ports
  *
- * Return: those of @ports, or the port of the route if there are none.
+ * Return: the selected ports of @ports; if there are none, the port of the
+ * route.
  */
 u64 sim_ports_up(const struct sim *s, u32 node, u32 dst, u64 ports)
 {
@@ -58,15 +59,16 @@ static u32 root_of(const struct sim *s, u32 tree)
 }
 
 /**
- * sim_may_start() - are the links up that an operation needs beside its tree?
+ * sim_may_start() - check that the links an operation needs besides its tree
+ * are up
  * @s: simulation with links that are down
- * @router: that of the operation's node, in the whole fabric
+ * @router: router of the operation's node, in the whole fabric
  * @op: operation
  *
  * As in the model, an operation fails before it sends a packet.  Answers take
- * the route back, the result of a reduce that from the root.
+ * the route back; the result of a reduce takes the route from the root.
  *
- * Return: true if they are.
+ * Return: true if all these links are up.
  */
 bool sim_may_start(const struct sim *s, u32 router, const struct sim_op *op)
 {
@@ -105,7 +107,7 @@ static const char *line_set(struct sim *s, const char *line)
 	if (router >= s->topo.routers)
 		return "there is no such router";
 	if (port >= s->nports || ang_topo_neighbor(&s->topo, router, port) == ANG_NONE)
-		return "the port is joined to nothing";
+		return "the port has no cable";
 	if (down) {
 		down_set(s, router, port);
 		return NULL;
@@ -149,7 +151,7 @@ static bool loses(const struct sim *s)
 }
 
 /**
- * sim_faults() - set faults of all links, and those of a file
+ * sim_faults() - set the faults of all links, and the faults in a file
  * @s: simulation with its topology
  * @path: lines "ROUTER PORT LOSS CORRUPT DELAY" or "ROUTER PORT down", or NULL
  * @why: out: error text

@@ -5,10 +5,9 @@
  * roots are spread over the fabric.
  *
  * A host begins a step when the steps that the schedule names have ended.  A
- * step that sends ends when its message is sent.  A step that receives ends
- * when it has begun and all packets have arrived; packets may arrive before it
- * begins.  Copying takes no time, combining takes the time of the parameter for
- * each packet.
+ * step that sends ends when its message is sent.  A step that receives ends when
+ * it has begun and all packets have arrived; packets may arrive before it
+ * begins.  Copying takes no time, combining takes the time --combine per packet.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,9 +16,9 @@
 #include "work.h"
 
 #define STEP_ENDED	(1U << 31)
-#define STEP_CAME	(1U << 30)	/* the host has all of its message */
+#define STEP_CAME	(1U << 30)	/* all of its message has arrived */
 #define STEP_PACKETS	(STEP_CAME - 1)
-#define STEPS_MOST	(1ULL << 26)	/* steps of all hosts of a process */
+#define STEPS_MOST	(1ULL << 26)	/* most steps in a process */
 
 /**
  * struct progress - state of a node
@@ -307,8 +306,8 @@ static int make(struct sim *s, struct gather *g, u32 *most)
 }
 
 /*
- * Numbers the nodes: the graph of the algorithm is split over the last
- * dimension, then over the one before it.
+ * Numbers the nodes: splits the graph of the algorithm over the last dimension
+ * of the torus, then over the dimension before.
  */
 static int renumber(struct sim *s, struct gather *g)
 {
@@ -329,7 +328,7 @@ static int renumber(struct sim *s, struct gather *g)
 	}
 	free(modules);
 	if (err)
-		fprintf(stderr, "angara-sim: --moved: no numbers: %s\n", strerror(-err));
+		fprintf(stderr, "angara-sim: --moved: cannot compute numbers for the nodes: %s\n", strerror(-err));
 	return err;
 }
 

@@ -27,8 +27,8 @@ static u32 packets_of(const struct sim *s, u32 len)
 }
 
 /*
- * Packets that a host posts ahead: what the adapter's FIFO holds, or more if
- * shorter packets are in flight on PCIe.
+ * Packets that a host posts before they are injected: as many as the adapter's
+ * FIFO holds, or more if many short packets are in flight on PCIe.
  */
 static u32 ahead(const struct sim *s, u32 npkts, u32 len)
 {
@@ -109,7 +109,10 @@ static void unlink_op(struct sim_part *p, struct sim_nic *n, u32 prev, u32 o)
 		n->last = prev;
 }
 
-/* Counts an operation whose packets would cross a link that is down. */
+/*
+ * May the operation start?  Counts it as refused if its packets would cross a
+ * link that is down.
+ */
 static bool may_start(struct sim_part *p, u32 node, const struct sim_op *op)
 {
 	const struct sim *s = p->sim;
@@ -153,7 +156,7 @@ void sim_pump(struct sim_part *p, u32 node)
 		pump_stream(p, node);
 		return;
 	}
-	/* Behind messages that wait for their module, only collectives can be sent. */
+	/* If messages block all modules, only collectives can be sent. */
 	while (o && (n->colls || blocked != all)) {
 		struct sim_op op = p->op[o];
 		bool coll = is_coll(&op);

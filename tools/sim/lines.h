@@ -14,7 +14,7 @@
  * struct sim_lines - a file being read
  * @f: file
  * @path: its name, for errors
- * @number: of the line in @text, from 1 on
+ * @number: number of the line in @text, from 1 on
  * @text: line, with the newline
  */
 struct sim_lines {
@@ -54,7 +54,7 @@ void sim_lines_close(struct sim_lines *l);
  * @line: numbers separated by blanks; a comment begins with '#'
  * @most: numbers to read at most
  * @value: out: numbers below 2^32
- * @n: out: how many
+ * @n: out: number of values
  *
  * Return: the text that follows, "" if there is only a comment or nothing.
  */

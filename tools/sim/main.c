@@ -26,7 +26,7 @@ static const struct sim_opt common_opts[] = {
 	{ "watch", SIM_T_TEXT, NULL, "nodes in the trace, separated by commas" },
 	{ "heatmap", SIM_T_TEXT, NULL, "file for the load of each link (CSV)" },
 	[OPT_ROUTES] = { "routes", SIM_T_FILE, NULL,
-	  "file of ways to take instead of the topology's: router, node, port" },
+	  "file of routes that replace the topology's: router, node, port" },
 	[OPT_FAULTS] = { "faults", SIM_T_FILE, NULL,
 	  "file of faults of links: router, port, loss, corrupt, delay; or router, port, down" },
 	{ "checkpoint", SIM_T_TEXT, NULL, "file that --restore continues from" },
@@ -79,20 +79,20 @@ static void flits_refuse(const struct env *e, const struct cmd *c)
 	if (e->cfg.accuracy != SIM_BY_FLITS || c == &cmd_params || c == &cmd_flits)
 		return;
 	if (c != &cmd_traffic && c != &cmd_curve)
-		bad_usage("--accuracy flit: traffic and curve only, not %s",
+		bad_usage("--accuracy flit: 'traffic' and 'curve' support it, '%s' does not",
 			  c->name);
 	if (e->comm.size > 1)
-		bad_usage("--accuracy flit: one process only");
+		bad_usage("--accuracy flit: cannot run in several processes");
 	if (e->trace || e->heatmap || e->checkpoint || e->restore)
-		bad_usage("--accuracy flit: no --trace, --heatmap, --checkpoint, --restore");
+		bad_usage("--accuracy flit: does not support --trace, --heatmap, --checkpoint, --restore");
 	if (e->cfg.acks)
-		bad_usage("--accuracy flit: no --acks");
+		bad_usage("--accuracy flit: does not support --acks");
 	if (e->cfg.train > 1)
-		bad_usage("--accuracy flit: no --train");
+		bad_usage("--accuracy flit: does not support --train above 1");
 	if (e->cfg.loss || e->cfg.corrupt || e->cfg.fault_delay || e->faults)
-		bad_usage("--accuracy flit: no --loss, --corrupt, --fault-delay, --faults");
+		bad_usage("--accuracy flit: does not support --loss, --corrupt, --fault-delay, --faults");
 	if (e->cfg.vc != SIM_CUT_THROUGH)
-		bad_usage("--accuracy flit: --vc cut-through only");
+		bad_usage("--accuracy flit: does not support --vc store-and-forward");
 }
 
 /* Rejects options that the command would ignore. */
@@ -107,7 +107,7 @@ static void needless_refuse(const struct cmd *c)
 		if (arg_text(of_runs[i]))
 			bad_usage("--%s: %s runs no simulation", of_runs[i], c->name);
 	if (c == &cmd_params && (arg_text("routes") || arg_text("faults")))
-		bad_usage("--routes, --faults: params needs none");
+		bad_usage("--routes, --faults: params does not use them");
 	if (arg_text("watch") && !arg_text("trace"))
 		bad_usage("--watch needs a --trace");
 	if (arg_text("stop-at") && !arg_number("stop-at"))
@@ -184,9 +184,9 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	e->every = arg_number("every") / 1000000000000ULL;
 	e->stop_at = arg_text("stop-at") ? arg_number("stop-at") : 0;
 	if (e->trace && e->restore)
-		bad_usage("--trace: a restored simulation has no start to trace");
+		bad_usage("--trace: a restored simulation cannot be traced, as its start is missing");
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
-		bad_usage("--trace, --heatmap: one process only");
+		bad_usage("--trace, --heatmap: cannot be written by several processes");
 	flits_refuse(e, c);
 	for (i = 0; !e->comm.rank && i < sizeof(written) / sizeof(*written); i++)
 		need_writable(written[i]);

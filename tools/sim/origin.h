@@ -9,12 +9,13 @@
 /**
  * struct sim_origin - origin of a default
  * @command: command whose option it is, NULL: a parameter of all commands
- * @name: of the parameter or option
+ * @name: name of the parameter or option
  * @kind: "given": document 000 names it; "fitted": chosen so that a published
  *	number comes out; "free": neither
  * @basis: place in the document, the number fitted to, or the reason
- * @range: what is plausible if it is free, "LEAST..MOST" with units or choices
- *	joined by "|"; NULL: it has no effect on published numbers
+ * @range: plausible values of a free default: "LEAST..MOST" with units, or
+ *	choices joined by "|"; NULL: the default has no effect on published
+ *	numbers
  */
 struct sim_origin {
 	const char *command;
@@ -28,7 +29,7 @@ struct sim_origin {
 extern const struct sim_origin sim_origins[];
 
 /**
- * sim_origin() - look one up
+ * sim_origin() - look up an origin
  * @command: command, or NULL
  * @name: option or parameter
  *

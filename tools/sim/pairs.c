@@ -7,7 +7,7 @@
  * struct pairs - messages of all pairs, or of some
  * @from: source, ANG_NONE: every node
  * @to: target, ANG_NONE: every other node
- * @bytes: of a message
+ * @bytes: bytes of a message
  * @gap: time between two messages
  * @row: output
  */
@@ -27,7 +27,7 @@ static bool is_pair(const struct pairs *w, u32 from, u32 to)
 	       (w->to == ANG_NONE || w->to == to);
 }
 
-/* The n-th message of a source starts at its own time. */
+/* Each pair sends at a time of its own, @gap after the pair before. */
 static u64 start_of(const struct sim *s, u32 from, u32 to)
 {
 	const struct pairs *w = s->arg;
@@ -102,13 +102,12 @@ static int pairs_cmd(struct env *e)
 	struct sim s;
 	u32 i;
 
-	if (arg_number("bytes") > e->cfg.packet)
-		bad_usage("--bytes '%s': more than a packet", arg_text("bytes"));
+	need_one_packet(e);
 	if (count > PAIRS_MOST)
 		bad_usage("%llu pairs are more than %u: choose with --from or --to",
 			  (unsigned long long)count, PAIRS_MOST);
 	if (e->comm.size > 1)
-		bad_usage("pairs: one process only");
+		bad_usage("pairs: cannot run in several processes");
 	e->threads = 1;	/* rows are in the order of time */
 	work_begin(e, &s);
 	s.work = &pairs_work;

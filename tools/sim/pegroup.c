@@ -163,7 +163,7 @@ static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
 }
 
-/* The PE gets the counts of all trees. */
+/* Send the counts of all trees to the PE. */
 static void credit_to_pe(struct sim_part *p, u32 node)
 {
 	struct sim *s = p->sim;
@@ -173,7 +173,7 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 	n->timer = 0;
 	n->unreported = 0;
 	if (n->credit)
-		return;		/* read when the packet leaves */
+		return;		/* the count is read when the packet leaves */
 	n->credit = 1;
 	k = sim_pkt_new(p);
 	p->pkt[k] = (struct sim_pkt){

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replay: inject the packets of a trace of the emulated fabric again, with
- * clocks.
+ * Replay: inject the packets of an emulated fabric's trace into the simulation,
+ * which adds the times.
  *
  * Records of injections give the node, the packet and the time.  The nodes that
  * eject requests and results of reduces are their targets; the paths of packets
@@ -32,6 +32,9 @@ static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
 	if (r->node >= routers)
 		bad_usage("--file %s: node %u is not in the fabric; give its --torus or --fabric",
 			  path, r->node);
+	/* The simulator has no management. */
+	if (r->type == ANG_PKT_MGMT)
+		return;
 	if (w->n == w->room) {
 		w->room = w->room ? 2 * w->room : 1024;
 		w->rec = realloc(w->rec, w->room * sizeof(*w->rec));
@@ -43,7 +46,7 @@ static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
 	w->chapter[w->n++] = chapter;
 }
 
-/* A capture, from behind its first bytes on: one chapter. */
+/* Reads a capture after its first bytes; all of it is one chapter. */
 static void read_capture(struct replay *w, struct sim_lines *l, u32 routers)
 {
 	struct ang_capture c = { .f = l->f };
@@ -86,7 +89,7 @@ static void read_trace(struct replay *w, const char *path, u32 routers)
 	if (ret)
 		bad_usage("--file %s", err);
 	if (bad)
-		bad_usage("--file %s: %u lines are no records of packets, the first is line %u",
+		bad_usage("--file %s: %u lines are not records of packets, the first is line %u",
 			  path, bad, first);
 }
 
@@ -116,7 +119,7 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 		if (r->type == ANG_PKT_ATOMIC)
 			a->op.fetch = replay_fetched(w, i);
 		if (a->op.fetch > s->cfg.packet * s->cfg.train)
-			bad_usage("the trace has an answer of %u bytes, more than %llu in a train",
+			bad_usage("the trace has an answer of %u bytes, longer than the %llu of a train",
 				  a->op.fetch,
 				  (unsigned long long)(s->cfg.packet * s->cfg.train));
 	}
@@ -165,7 +168,10 @@ struct part {
 	bool injects;
 };
 
-/* A node's participants: the nodes that injected the same packet of the tree. */
+/*
+ * Count the participants of each node: how often it injected the same packet of
+ * the tree.
+ */
 static void participants(struct replay *w, u32 tree, u32 routers,
 			 struct angara_tree_row *rows)
 {
@@ -358,7 +364,7 @@ static int replay_cmd(struct env *e)
 	work_begin(e, &s);
 	actions(&w, &s, need_time("gap"));
 	if (!w.acts)
-		bad_usage("--file %s: no injections", path);
+		bad_usage("--file %s: no host injects a packet in it", path);
 	for (tree = 0; tree < s.room; tree++)
 		tree_of_trace(&s, &w, tree);
 	if (w.reductions)

@@ -30,12 +30,12 @@ struct act {
  * @chapter: chapter of each record
  * @n: number of records
  * @room: records that fit
- * @act: injections, by node
+ * @act: injections, sorted by node
  * @acts: their number
  * @first: first injection of each node
- * @ejected: ejections, by key
+ * @ejected: ejections, sorted by key
  * @ejections: their number
- * @answer: answers that adapters injected, by node, number and index
+ * @answer: answers that adapters injected, sorted by node, number and index
  * @answers: their number
  * @arrival: record of the arrival of each record's packet, see replay_targets()
  * @reductions: the trace has reductions

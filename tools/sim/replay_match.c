@@ -162,7 +162,7 @@ void replay_answers(struct replay *w)
 /*
  * Bytes of the data that answers the atomic operation of record @i.  A node
  * answers a request before it serves the next one, so the answer is the first
- * one with the request's number behind its arrival.
+ * record with the request's number after the arrival of the request.
  */
 u32 replay_fetched(const struct replay *w, u32 i)
 {

@@ -6,14 +6,14 @@
  * Go-back-N: the far end takes packets in order only, and drops corrupted ones.
  * It answers each packet that it receives with the number that it expects next;
  * answers are lost as packets are.  So the sender learns of a loss when a later
- * packet has crossed the link and its answer has returned; until then all that
- * it sends is in vain.  Without an answer it sends again after
- * ANG_RETRY_TIMEOUT.  An answer covers all packets before it, so a lost one
+ * packet has crossed the link and its answer has returned; until then the far
+ * end drops all packets. Without an answer it sends again after
+ * ANG_RETRY_TIMEOUT. An answer covers all packets before it, so a lost answer
  * costs nothing if another packet follows; otherwise the packet is sent twice.
  *
  * The link keeps packets that the far end has not taken, up to
- * ANG_RETRY_WINDOW.  Packets that the far end took do not wait for the window:
- * it covers a round trip.
+ * ANG_RETRY_WINDOW.  Packets that the far end took never fill the window, as it
+ * covers a round trip.
  */
 #include "sim.h"
 
@@ -27,7 +27,9 @@ static const struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
 	return &s->fault[(size_t)node * s->nports + port];
 }
 
-/** sim_retry_begin() - seed the generators of all links, each in another way */
+/**
+ * sim_retry_begin() - seed the generator of each link with a number of its own
+ */
 void sim_retry_begin(struct sim *s)
 {
 	u32 node, port;
@@ -39,7 +41,10 @@ void sim_retry_begin(struct sim *s)
 				(u64)(s->base + node) << 40 ^ (u64)port << 32;
 }
 
-/* Delays are those of one direction, as --faults has them. */
+/*
+ * Time of a round trip.  The latency includes the delay of the fault, which
+ * packets have in one direction only.
+ */
 static u64 round_trip(const struct sim *s, u32 node, u32 port)
 {
 	return 2 * sim_end(s, node, port)->latency -
@@ -59,14 +64,14 @@ static void resend_at(struct sim_part *p, u32 node, u32 port, u64 time)
 	sim_push(p, time, node, SIM_EV_RETRY, port, 0);
 }
 
-/* Nothing that was sent until @sent is answered so far. */
+/* Set the timeout for packets that left until @sent and have no answer yet. */
 static void timeout_from(struct sim_part *p, u32 node, u32 port, u64 sent)
 {
 	resend_at(p, node, port, sent + round_trip(p->sim, node, port) +
 				 sim_cycles(p->sim, ANG_RETRY_TIMEOUT));
 }
 
-/* Forgets packets of which the sender has heard. */
+/* Frees packets that an answer has acknowledged. */
 static void answered(struct sim_retry *r)
 {
 	r->open = 0;
@@ -89,9 +94,9 @@ static void take(struct sim_part *p, u32 node, u32 port, u32 k, u64 from, u64 to
 }
 
 /*
- * A packet behind a lost one leaves the link at @sent.  If it arrives, and so
- * does the answer, the sender knows of the loss a round trip later, and the link
- * is of no use until then.
+ * A packet behind a lost one leaves the link at @sent.  If the packet and its
+ * answer arrive, the sender learns of the loss a round trip later.  Until then
+ * the far end drops all packets of the link.
  */
 static void report(struct sim_part *p, u32 node, u32 port, u64 sent)
 {
@@ -108,13 +113,14 @@ static void report(struct sim_part *p, u32 node, u32 port, u64 sent)
 }
 
 /**
- * sim_retry_send() - a packet takes its time on a link with faults
+ * sim_retry_send() - send a packet over a link with faults
  * @p: partition
  * @node: node
  * @port: port of the link, which is free when the packet has left
  * @k: packet
  *
- * Return: false if the link loses and corrupts nothing; nothing is done.
+ * Return: false if the link loses and corrupts nothing: the caller sends the
+ * packet.
  */
 bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k)
 {
@@ -144,7 +150,7 @@ bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k)
 	return true;
 }
 
-/* Send packets again that the far end took.  Return: when they have left. */
+/* Send packets again whose answers were lost.  Return: when they have left. */
 static u64 open_again(struct sim_part *p, u32 node, u32 port, u64 from)
 {
 	struct sim_retry *r = retry_of(p->sim, node, port);
@@ -178,7 +184,7 @@ static void rest_again(struct sim_part *p, u32 node, u32 port, u64 sent)
 }
 
 /**
- * sim_retry_due() - a link sends again what is not acknowledged
+ * sim_retry_due() - send packets again that are not acknowledged
  * @p: partition
  * @node: node
  * @port: port of the link
@@ -190,7 +196,7 @@ void sim_retry_due(struct sim_part *p, u32 node, u32 port)
 	struct sim_out *o = sim_out(s, node, port);
 	u64 from = sim_max(p->now, o->free), to;
 
-	/* An answer came, or another time was set. */
+	/* This event is outdated: an answer arrived, or the time changed. */
 	if (r->resend != p->now)
 		return;
 	from = open_again(p, node, port, from);

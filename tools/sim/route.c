@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Routes: those of the topology or of a file, and shortest paths.
+ * Routes of the topology or of a file, and shortest paths.
  *
  * On the adaptive channel a packet goes to any router that is nearer to its
  * target.  On a torus of up to four dimensions coordinates give these routers,
@@ -11,7 +11,7 @@
 #include "lines.h"
 #include "sim.h"
 
-/* Bytes of a table of all routers and nodes. */
+/* Most bytes of a table of all routers and nodes. */
 #define ROUTES_MOST	(1ULL << 30)
 
 static u64 table_size(const struct sim *s)
@@ -130,7 +130,7 @@ static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 				at = ang_topo_neighbor(t, at,
 					s->route[(u64)at * t->nodes + *to]);
 				if (++hops > t->routers)
-					return "goes in a circle";
+					return "goes in a cycle";
 			}
 		}
 	}
@@ -156,7 +156,7 @@ static const char *line_set(struct sim *s, const char *line)
 		return "there is no such other node";
 	if (port >= s->nports ||
 	    ang_topo_neighbor(t, router, port) == ANG_NONE)
-		return "the port is joined to nothing";
+		return "the port has no cable";
 	s->route[(u64)router * t->nodes + node] = (u8)port;
 	return NULL;
 }
@@ -202,7 +202,7 @@ int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
 	flaw = ways_flaw(s, &router, &node);
 	if (!flaw)
 		return 0;
-	snprintf(why, len, "%s: the way from router %u to node %u %s", path,
+	snprintf(why, len, "%s: the route from router %u to node %u %s", path,
 		 router, node, flaw);
 	return -EINVAL;
 }

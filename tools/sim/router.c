@@ -2,9 +2,10 @@
 /*
  * The router: sources, outputs, links, credits.
  *
- * An output checks its sources when it can serve one: it becomes free, a source
- * has a new head, or a credit arrives.  It knows that time in advance or is
- * woken, so it has at most one pending event; a replaced event is ignored.
+ * An output checks its sources when it may be able to serve one: when it
+ * becomes free, a source has a new head, or a credit arrives.  The output knows
+ * this time in advance, or is woken; so it has at most one pending event, and
+ * ignores an event that a later one replaced.
  */
 #include "sim.h"
 
@@ -140,8 +141,8 @@ static void credits_take(struct sim_part *p, struct sim_vc *v)
 
 /*
  * Is there room behind a link for packet @k?  The n-th packet of a train needs
- * its room when its head leaves.  A ring keeps room for the longest packet or
- * train when one enters it.
+ * its room when its head leaves.  A packet or train that enters a ring must
+ * leave room there for a longest one.
  * Return: 0 if there is room; the time of the next check; SIM_NEVER: a credit
  * wakes the output.
  */
@@ -238,7 +239,7 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 			 src % SIM_NVC == f->vc, k);
 }
 
-/* The time when all of the train's first packet is in the buffer. */
+/* The time when the whole first packet of a train is in the buffer. */
 static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
 {
 	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
@@ -602,8 +603,9 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 }
 
 /*
- * A packet from a link begins to arrive before it may leave: by more than its
- * time on the link if its tail comes slowly, as from a host.
+ * Record the arrival of a packet.  On a link, the arrival begins before the
+ * packet may leave: earlier than the tail by more than the time on the link if
+ * the tail comes slowly, as from a host.
  */
 static void note_arrival(struct sim_part *p, u32 node, u32 src,
 			 const struct sim_pkt *k)

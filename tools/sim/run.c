@@ -104,7 +104,10 @@ static void meet(struct crew *c, void (*last)(struct crew *c))
 			sched_yield();
 }
 
-/* All processes must agree on the time: the latest clock decides. */
+/*
+ * All processes must write a checkpoint at the same time: the latest clock
+ * decides.
+ */
 static void checkpoint(struct crew *c, u64 next)
 {
 	struct sim *s = c->sim;

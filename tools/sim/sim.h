@@ -45,13 +45,16 @@
 #define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests on any shortest path */
 #define SIM_NVC		(ANGARA_VC_NUM + 1)
 
-/* Sources after those of the links; source port * SIM_NVC + vc is a link's. */
+/*
+ * Sources after the sources of links; port * SIM_NVC + vc is the source of a
+ * link.
+ */
 #define SIM_SRC_PE	0	/* PEGroup FIFO: injected collectives */
 #define SIM_SRC_ROOT	1	/* PEGroup FIFO: this root distributes */
 #define SIM_SRC_INJ	2	/* injected requests, point to point */
 #define SIM_SRC_RSP	3	/* answers, point to point */
 #define SIM_SRC_CREDIT	4	/* credit unit */
-#define SIM_SRC_MODULE	5	/* requests of modules 1, 2, ...; those of 0: SIM_SRC_INJ */
+#define SIM_SRC_MODULE	5	/* requests of modules 1, 2, ...; module 0: SIM_SRC_INJ */
 /* Sources of the Reducer's results follow, one per tree: sim_result(). */
 #define SIM_SRC_MOST	(SIM_SRC_MODULE + ANGARA_MAX_LOCAL - 1 + ANGARA_MAX_TREES)
 
@@ -112,7 +115,7 @@ struct sim_pkt {
  * @free: when the tail of the last packet that left has left
  * @head: first packet, 0 for none
  * @tail: last packet
- * @len: packets, those of a train by number
+ * @len: packets; a train counts as several
  * @todo: outputs that the head still has to reach
  * @vc: virtual channel that the head leaves on, unless it is adaptive
  * @adaptive: the head is adaptive
@@ -520,14 +523,15 @@ struct sim_work {
  * @end: ends of cables, [nodes][nports]
  * @fault: faults of the same cables, or NULL: none
  * @retry: their senders, if @fault is not NULL
- * @down: of each router of the fabric, ports whose links are down, or NULL: none
+ * @down: for each router of the fabric, ports whose links are down; NULL: none
  * @coord: TORUS of at most ANG_MAX_DIMS dimensions: coordinates of all nodes;
  *	else NULL
  * @route: ports that --routes gives, [routers][nodes] of the whole fabric, or
- *	NULL: the topology's
+ *	NULL: the routes of the topology
  * @near: if @coord is NULL: cables from each router to each node,
  *	[routers][nodes] of the whole fabric
- * @rows: of each tree, for all routers of the fabric; NULL for an unused TreeId
+ * @rows: rows of each tree, for all routers of the fabric; NULL for an unused
+ *	TreeId
  * @row: during the run, rows of this process's routers, [nodes][ntrees]
  * @fifo: [nodes][nsrc]
  * @out: [nodes][SIM_OUT_NUM] of @out_stride
@@ -588,7 +592,7 @@ struct sim {
 	u32 *owner_lo;	/* first router of each partition, in the whole fabric */
 	struct sim_part *part;
 	u64 expect;	/* expected sum of acc.done; 0: not known */
-	u64 until;	/* or the approximate end of the run */
+	u64 until;		/* approximate end of the run, if @expect is 0 */
 	u8 *watched;	/* nodes to trace, a bit each; NULL: all */
 	struct sim_mails *inbox;	/* mail from other processes, by partition */
 	const char *title;
@@ -596,7 +600,7 @@ struct sim {
 	const char *checkpoint;	/* file, or NULL */
 	const char *restore;
 	u64 every;		/* seconds between checkpoints */
-	u64 stop_at;		/* write one and stop */
+	u64 stop_at;		/* time to write a checkpoint and stop */
 	bool stopped;
 };
 

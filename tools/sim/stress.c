@@ -13,7 +13,7 @@
  * @bytes: largest size of a message
  * @trees: trees
  * @bcasts: broadcasts of each participant over each of its trees
- * @packets: of each tree's reduction
+ * @packets: packets of the reduction on each tree
  * @reduce: node that gets its result, ANG_NONE for an allreduce
  * @sum: result of each tree's first packet
  * @members: nodes that take part
@@ -278,9 +278,9 @@ static int stress_cmd(struct env *e)
 	struct out *o;
 
 	if (!count)
-		bad_usage("--count '%s': no scenario", arg_text("count"));
+		bad_usage("--count '%s': at least one scenario is needed", arg_text("count"));
 	if (first + count < first)
-		bad_usage("--first '%s': scenarios from it on are too many",
+		bad_usage("--first '%s': --count scenarios from it exceed 2^64",
 			  arg_text("first"));
 	for (i = first; i < first + count; i++) {
 		struct result r;

@@ -113,7 +113,9 @@ static void vcd_declare(const struct wave *w, FILE *to)
 	static const char * const fields[] = { "tree", "number", "source" };
 	u32 last = ANG_NONE, i, j;
 
-	/* A node's signals may be apart: its scope may be opened again. */
+	/*
+	 * A node's lines need not be contiguous: its scope may be opened again.
+	 */
 	for (i = 0; i < w->lines; i++) {
 		const struct line *l = &w->line[i];
 		char name[32];

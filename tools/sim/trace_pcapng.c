@@ -12,7 +12,7 @@
 #include "pcapng.h"
 #include "trace_pcapng.h"
 
-#define BODY_MOST	4096U	/* bytes of a block that is kept */
+#define BODY_MOST	4096U	/* bytes that are stored of a block */
 #define PACKET_HEAD	20U	/* of a packet's block: interface, time, lengths */
 
 /**
@@ -126,7 +126,7 @@ static int record(const struct body *b, struct ang_trace *r, char *err, size_t l
 	if (f.version != PCAPNG_FRAME_VERSION)
 		return flaw(err, len, "a frame of another version");
 	if (f.event >= ANG_TR_NUM || !f.type || f.type >= ANG_PKT_NUM ||
-	    f.vc >= ANGARA_VC_NUM || f.tree >= ANGARA_MAX_TREES ||
+	    (f.vc >= ANGARA_VC_NUM && f.vc != ANG_VC_MGMT) || f.tree >= ANGARA_MAX_TREES ||
 	    (f.port >= ANGARA_MAX_PORTS && f.port != ANGARA_PORT_NONE))
 		return flaw(err, len, "not a record of a packet");
 	if (lost(b, PACKET_HEAD + (bytes + 3) / 4 * 4))

@@ -13,7 +13,7 @@
 
 /**
  * struct ang_capture - a capture file being read
- * @f: file, behind ANG_PCAPNG_START
+ * @f: file, read up to the end of ANG_PCAPNG_START
  * @block: number of the last block, from 1 on
  * @started: the first block has been read
  */

@@ -13,12 +13,12 @@ static const char * const events[ANG_TR_NUM] = {
 static const char * const types[] = {
 	"?", "PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE",
 	"ALLREDUCE", "CREDIT", "ABORT", "SEND", "ATOMIC", "READY", "RNR",
-	"READY_ACK", "OPEN",
+	"READY_ACK", "OPEN", "MGMT",
 };
 
 static_assert(sizeof(types) / sizeof(*types) == ANG_PKT_NUM, "all have names");
 
-static const char * const vcs[] = { "REQ", "RSP", "UP", "DOWN", "ADAPT" };
+static const char * const vcs[] = { "REQ", "RSP", "UP", "DOWN", "ADAPT", "MGMT" };
 
 #define COUNT(list)	(sizeof(list) / sizeof(*(list)))
 
@@ -78,7 +78,7 @@ static bool parse_tracefs(const char *at, struct ang_trace *r)
 		   &cycle, &r->node, event, type, &port, &vc, &tree, &r->src,
 		   &r->seq, &npkts, &r->len) != 11)
 		return false;
-	if (port < -1 || port >= ANGARA_MAX_PORTS || vc >= ANGARA_VC_NUM ||
+	if (port < -1 || port >= ANGARA_MAX_PORTS || (vc >= ANGARA_VC_NUM && vc != ANG_VC_MGMT) ||
 	    tree >= ANGARA_MAX_TREES || npkts > 0xFFFF)
 		return false;
 	r->cycle = cycle;

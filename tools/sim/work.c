@@ -22,7 +22,7 @@ void work_begin(struct env *e, struct sim *s)
 	while (threads > 1 && threads * e->comm.size > nodes)
 		threads--;
 	if (threads * e->comm.size > nodes)
-		bad_usage("%u processes for %u nodes", e->comm.size, nodes);
+		bad_usage("%u processes, but only %u nodes", e->comm.size, nodes);
 	if (sim_init(s, &e->cfg, e->comm.rank * threads,
 		     e->comm.size * threads, threads,
 		     e->trees > ANG_DEF_TREES ? e->trees : ANG_DEF_TREES))
@@ -48,7 +48,7 @@ static bool in_block(const struct sim *s, u32 node,
 	return true;
 }
 
-/** work_local() - participants of a node */
+/** work_local() - count the participants of a node */
 u32 work_local(const struct sim *s)
 {
 	return (u32)s->cfg.local * s->modules;
@@ -225,7 +225,7 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/** work_now() - this moment, in times since unspecified starts */
+/** work_now() - read the clocks, whose zero is unspecified */
 struct span work_now(void)
 {
 	return (struct span){
@@ -233,7 +233,10 @@ struct span work_now(void)
 	};
 }
 
-/** work_since() - what this and all other processes have taken; all have to call it */
+/**
+ * work_since() - get the time since @start, and the processor time of all
+ * processes; each process has to call it
+ */
 struct span work_since(const struct span *start)
 {
 	struct span now = work_now();

@@ -16,8 +16,8 @@
  * struct coll - one collective operation
  * @type: ANG_PKT_BCAST, ANG_PKT_REDUCE or ANG_PKT_ALLREDUCE
  * @mode: WORK_*
- * @bytes: of the message, or of each node's contribution; 0 for a barrier
- * @root: node; root of the first tree
+ * @bytes: bytes of the message, or of each node's contribution; 0 for a barrier
+ * @root: root of the first tree
  * @source: source of a broadcast, or receiver of a reduce
  * @trees: trees that share the message, from number 0 on
  * @spread: roots of the trees are spread evenly, instead of being the same
@@ -47,7 +47,7 @@ struct coll {
 };
 
 /**
- * struct span - what a simulation takes, or a moment
+ * struct span - duration of a simulation, or a point in time
  * @wall: seconds of wall clock
  * @cpu: seconds of processors, of all threads and processes
  */
@@ -59,7 +59,7 @@ struct span {
 /**
  * struct result - result of a run
  * @time: from the start until the last host has its data
- * @spent: what the simulation took
+ * @spent: duration of the simulation
  * @busy: flit engine: share of routers that had flits, mean over ticks; 0: not
  *	counted
  * @acc: counts of all partitions
@@ -112,12 +112,12 @@ struct traffic {
  * struct env - environment of simulations
  * @cfg: parameters
  * @comm: processes
- * @threads: of each process
+ * @threads: threads of each process
  * @runs: simulations so far
  * @trees: TreeIds that the workload uses, if more than ANG_DEF_TREES
  * @trace: file for a trace, or NULL
  * @watch: nodes in it; NULL: all
- * @routes: file of routes that replace the topology's, or NULL
+ * @routes: file of routes that replace those of the topology, or NULL
  * @faults: file of faults of links, or NULL
  * @heatmap: file for the loads of links, or NULL
  * @what: see struct sim, as all members below
@@ -145,19 +145,19 @@ int coll_run(struct env *e, struct coll *c, struct result *r);
 
 /**
  * struct gather - a collective by messages, or an allgather by broadcasts
- * @bcasts: by broadcasts of all nodes
+ * @bcasts: use broadcasts of all nodes, not messages
  * @coll: ANG_COLL_*
  * @algo: ANG_ALGO_*
- * @bytes: of the vector, or of each node's block
+ * @bytes: bytes of the vector, or of each node's block
  * @root: rank, in collectives that have one
  * @dims: sizes of the torus of the algorithm; no dimensions: a ring
  * @cut: bytes of a packet of the algorithm, 0: messages are not split
  * @moved: nodes are renumbered to suit the torus
  * @exchange: with @moved: blocks are exchanged first, not reordered at the end
- * @trees: for broadcasts
+ * @trees: number of trees for broadcasts
  * @stripe: split each node's bytes over all trees, instead of one tree per node
- * @reverse: neighbouring ranks are along the last dimension, not along X
- * @sizes: of @dims, during a run
+ * @reverse: neighbouring ranks are along the last dimension, not the first
+ * @sizes: memory of the sizes in @dims, during a run
  * @place: numbers of @moved, and their inverse, during a run
  * @sched: schedules of the nodes of this process, during a run
  * @sum: bytes of all messages of the schedules

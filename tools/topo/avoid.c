@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-topo avoid: routes and trees around failures, given or each one that can be. */
+/*
+ * angara-topo avoid: routes and trees around given failures, or around each
+ * single failure.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +73,9 @@ void avoid_failures(struct angara_fabric *f, const char *list,
 /**
  * struct outcome - routes with certain failures
  * @failures: number of cases
- * @updown: those with up*down* routes
- * @circle: those with channels that can wait in a circle
- * @no_tree: those without a tree over all nodes that can reach each other
+ * @updown: cases with up*down* routes
+ * @circle: cases with channels that can wait for each other in a cycle
+ * @no_tree: cases without a tree over all nodes that can reach each other
  * @lost: most pairs without a route
  * @changed: most entries that changed
  * @longest: most cables of a route
@@ -111,7 +114,7 @@ static void count_routes(const struct angara_fabric *f, struct outcome *o)
 		}
 }
 
-/* Is there a tree over the nodes that most others have routes to? */
+/* Is there a tree over the nodes to which most nodes have routes? */
 static bool has_tree(const struct angara_fabric *f)
 {
 	uint32_t nodes = angara_fabric_nodes(f), most = 0, centre = 0, a, b;
@@ -173,7 +176,10 @@ static void try_failure(struct angara_fabric *f, uint32_t router, uint32_t port,
 	add_outcome(f, &d, o);
 }
 
-/* Every cable, node and switch, one at a time. */
+/*
+ * Adds the outcome of the failure of each cable, node and switch, one at a
+ * time.
+ */
 static void add_each(struct angara_fabric *f, json_object *rows)
 {
 	uint32_t nodes = angara_fabric_nodes(f), routers = angara_fabric_routers(f);

@@ -2,7 +2,7 @@
 /*
  * angara-topo dot, svg: the graph, or a summary of a graph with many routers:
  * nodes are grouped in boxes by their coordinates, switches by the coordinates
- * of their keepers.
+ * of the nodes that manage them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,14 +43,17 @@ static uint32_t *layers(const struct angara_fabric *f)
  * @first: first digit that counts
  * @last: last digit that counts
  * @values: values of each digit
- * @digits: their number
+ * @digits: number of digits
  */
 struct grouping {
 	unsigned int first, last, digits;
 	uint32_t values[ANGARA_FABRIC_DIGITS];
 };
 
-/* Groups by the digit with most values, and by digits before it while boxes stay few. */
+/*
+ * Groups by the digit with most values, and by digits before that one as long
+ * as there are at most GROUPS boxes.
+ */
 static struct grouping choose(const struct angara_fabric *f)
 {
 	struct grouping g = { 0 };

@@ -30,7 +30,7 @@ static char record[] = "router";
 /**
  * struct router - a router of the graph
  * @head: data of the library
- * @number: in the order of the file
+ * @number: number of the router in the order of the file
  * @used: ports, one bit each
  */
 struct router {
@@ -141,7 +141,7 @@ char *graphviz_text(const char *path)
 	graph = agread(file, NULL);
 	fclose(file);
 	if (!graph)
-		exit(misuse("%s: is no graph of Graphviz", path));
+		exit(misuse("%s: not a graph of Graphviz", path));
 	out = open_memstream(&text, &size);
 	if (!out)
 		exit(fail("no memory"));

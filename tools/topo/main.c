@@ -20,8 +20,8 @@ struct angara_fabric *need_fabric(const char *text)
 
 	if (angara_fabric_open(list ? list : text, &f, why, sizeof(why))) {
 		/*
-		 * Line numbers refer to the list of cables, not to the user's
-		 * file: omit them.
+		 * Line numbers refer to the list of cables, not to the file of
+		 * the user: omit them.
 		 */
 		what = list ? strstr(why, ": ") : NULL;
 		exit(misuse("%s: %s", text, what ? what + 2 : why));
@@ -75,7 +75,7 @@ enum {
 
 static const struct opt options[] = {
 	{ 'j', "json", NULL, "JSON instead of tables", NULL },
-	{ 'o', "output", "FILE", "write a picture there", "@file" },
+	{ 'o', "output", "FILE", "file for a picture", "@file" },
 	{ OPT_STUDY, "study", "mkns", "of compare: tables 2 to 7 of the MKNS study, and\n"
 	  "its conclusions", "mkns" },
 	{ OPT_MARKDOWN, "markdown", NULL, "tables of a study as Markdown", NULL },

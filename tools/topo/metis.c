@@ -23,7 +23,9 @@ struct halves {
 	idx_t *to;
 };
 
-/* Number of cables by which the cut grows if a router changes its part. */
+/*
+ * Number of cables by which the cut grows if a router moves to the other part.
+ */
 static int64_t growth(const struct halves *h, uint32_t router)
 {
 	int64_t sum = 0;

@@ -122,7 +122,7 @@ static const struct reason reasons[] = {
 
 /**
  * struct study - computed measures
- * @formula: by the formulas of the document
+ * @formula: computed by the formulas of the document
  * @graph: from the graph
  * @nodes: nodes
  * @halves: whether METIS computed the bisection
@@ -474,10 +474,10 @@ static json_object *fabric_rows(void)
 }
 
 static const char legend[] =
-	"Each cell: formula/graph/published; * the published number is not the formula's;\n"
-	"~ METIS's best half, an upper bound (- where it is not installed).  A fat tree's\n"
-	"connectivity is that of its lowest switches: a module has one cable.  Ports of a fat\n"
-	"tree are those joined.\n";
+	"Each cell: formula/graph/published; * the published number is not that of the formula;\n"
+	"~ METIS's best half, an upper bound (-: METIS is not installed).  A fat tree's\n"
+	"connectivity is that of its lowest switches, as a module has one cable.  Ports of a fat\n"
+	"tree are those with a cable.\n";
 
 int study_mkns(const struct opts *o)
 {

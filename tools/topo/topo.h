@@ -54,13 +54,19 @@ static inline void out_rows(const struct opts *o, json_object *rows)
 
 /* Is a description a file of Graphviz? */
 bool is_graphviz(const char *text);
-/* Reads such a file as a list of cables; ends the program if it is not one. */
+/*
+ * Reads a Graphviz file as a list of cables; ends the program if it is not such
+ * a file.
+ */
 char *graphviz_text(const char *path);
 
 /* Cables between two halves of the nodes, as METIS finds; 0: built without METIS. */
 uint32_t metis_halves(const struct angara_fabric *f);
 
-/* Lets routes and trees avoid a list of failures; ends the program if it is wrong. */
+/*
+ * Lets routes and trees avoid a list of failures; ends the program if the list
+ * is wrong.
+ */
 void avoid_failures(struct angara_fabric *f, const char *list,
 		    struct angara_detours *detours);
 

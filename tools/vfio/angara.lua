@@ -14,7 +14,7 @@ local events = {
 local types = {
 	"PUT", "GET", "ACK", "DATA", "RESULT", "BCAST", "REDUCE", "ALLREDUCE",
 	"CREDIT", "ABORT", "SEND", "ATOMIC", "READY", "RNR", "READY_ACK",
-	"OPEN",
+	"OPEN", "MGMT",
 }
 local vcs = { [0] = "REQ", "RSP", "UP", "DOWN" }
 local no_port = { [255] = "none" }
@@ -42,7 +42,7 @@ local f = {
 	cycle = ProtoField.uint64("angara.cycle", "Clock of the node"),
 }
 
--- Fields of one frame: at which byte, and how long.
+-- Fields of a frame: offset and length in bytes.
 local places = {
 	{ f.version, 0, 1 }, { f.event, 1, 1 }, { f.type, 2, 1 },
 	{ f.port, 3, 1 }, { f.vc, 4, 1 }, { f.tree, 5, 1 }, { f.npkts, 8, 2 },

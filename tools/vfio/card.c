@@ -62,17 +62,20 @@ void card_say(struct card *c, const char *fmt, ...)
 }
 
 /**
- * card_block() - mark the begin of a call that the client may make block
+ * card_block() - mark the start of a call that the client may block
  * @c: card of the calling thread
  *
- * After CARD_STUCK_S the main thread interrupts it by a signal.
+ * After CARD_STUCK_S seconds the main thread interrupts the call by a signal.
  */
 void card_block(struct card *c)
 {
 	ang_store_release(&c->since, seconds());
 }
 
-/** card_unblock() - mark the end of the call, and record how long it took */
+/**
+ * card_unblock() - mark the end of the call; if it took too long, mark the card
+ * as stuck
+ */
 void card_unblock(struct card *c)
 {
 	if (seconds() - c->since > CARD_STUCK_S)
@@ -84,18 +87,18 @@ void card_unblock(struct card *c)
  * card_reset() - set the state after power-on, except for what the client owns
  * @c: card
  *
- * The client's memory stays mapped, its interrupts stay wired.
+ * The client's memory stays mapped, and its eventfds stay set.
  */
 void card_reset(struct card *c)
 {
-	/* Operations in flight no longer write. */
+	/* From now on, operations in flight cannot write to host memory. */
 	dma_enable(&c->dma, false);
 	fabric_reset(c->fabric, c->node);
 	irq_reset(&c->irq);
 	pci_reset(c);
 }
 
-/** card_detach() - release everything that the departed client gave */
+/** card_detach() - release all resources that the disconnected client gave */
 void card_detach(struct card *c)
 {
 	card_reset(c);

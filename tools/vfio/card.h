@@ -11,7 +11,8 @@
  *   irq.raised, .kicked	atomic
  *   since		atomic
  *
- * A thread that waits for a lock holds none, so there is no lock order.
+ * A thread that waits for a lock holds no other lock, so there is no lock
+ * order.
  */
 #ifndef ANGARA_VFIO_CARD_H
 #define ANGARA_VFIO_CARD_H
@@ -80,7 +81,7 @@ struct irq {
 	u64 pending[CARD_VECTOR_WORDS];	/* vectors raised and not sent */
 	u64 raised[CARD_VECTOR_WORDS];	/* atomic: vectors raised by the model and not processed */
 	u32 kicked;		/* atomic: the card's thread is notified */
-	int kick;		/* eventfd to wake it */
+	int kick;		/* eventfd to wake the card's thread */
 };
 
 /* pci.c: configuration space. */
@@ -98,7 +99,7 @@ struct pci {
 /* listen.c: a socket that clients find by name. */
 struct listener {
 	int fd;			/* -1: none */
-	u64 inode;		/* inode of its name in the file system */
+	u64 inode;		/* inode of the socket in the file system */
 };
 
 int listener_open(struct listener *l, const char *dir, const char *name,

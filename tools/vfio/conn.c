@@ -8,8 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,24 +17,51 @@
 
 #include "peer.h"
 
+#define CONNECT_MS	1000U	/* limit for TCP to connect */
 #define HELLO_MS	5000U	/* limit for a hello to arrive */
 #define RETRY_MS	100U
+#define REDIAL_MS	1000U	/* between attempts to find the successor of a lost server */
+#define JOIN_MS		5000U	/* limit for a new server to join */
 #define ALIVE_MS	200U	/* longest time between two frames */
 #define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
 
-static void conn_close(struct peer *p)
+static void conn_drop(struct peer *p)
 {
-	if (p->fd >= 0)
-		close(p->fd);
-	p->fd = -1;
+	if (p->state == PEER_JOIN)
+		rejoin_cancel(p);
+	pthread_mutex_lock(&p->all->lock);
+	p->linked = false;
+	pthread_mutex_unlock(&p->all->lock);
+	stream_free(p->s);
+	p->s = NULL;
 	p->in_size = 0;
 	p->out_size = p->out_at = 0;
 	p->sent = 0;
-	/* A partly sent frame is sent again. */
+	/* A frame that was sent in part is sent again as a whole. */
 	if (p->state == PEER_UP)
 		p->since = peer_ms();
 	p->state = PEER_IDLE;
-	p->retry = peer_ms() + RETRY_MS;
+	p->retry = peer_ms() + (p->lost ? REDIAL_MS : RETRY_MS);
+}
+
+static void conn_close(struct peer *p)
+{
+	conn_drop(p);
+	if (rejoin_forget(p)) {
+		link_free(&p->link);
+		p->join_sent = false;
+	}
+}
+
+/* Close a connection that failed; another one may replace it. */
+static void conn_fail(struct peer *p)
+{
+	bool up = p->state == PEER_UP;
+
+	conn_close(p);
+	if (up)
+		say("peer %s: connection lost; its nodes are lost if it does not reconnect in %u s",
+		    p->addr.name, p->all->timeout_ms / 1000);
 }
 
 /* Best effort: report the reason to the other side. */
@@ -44,26 +69,42 @@ static void refuse(struct peer *p, const char *why)
 {
 	u32 size;
 
-	/* In the middle of a frame, the peer would read the text as part of the frame. */
-	if (p->fd < 0 || p->sent || p->out_at)
+	/*
+	 * If a frame is sent in part, the peer would read the text as its rest.
+	 */
+	if (!p->s || p->state < PEER_HELLO || p->sent || p->out_at)
 		return;
 	size = wire_text_put(p->out, WIRE_REFUSE, why);
-	send(p->fd, p->out, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	stream_send(p->s, p->out, size, false);
 }
 
-/* Remove the peer permanently. */
+/* Print why a server cannot take the place of a lost peer, once per reason. */
+static void report(struct peer *p, const char *why)
+{
+	if (!strcmp(p->said, why))
+		return;
+	snprintf(p->said, sizeof(p->said), "%s", why);
+	say("peer %s: cannot join: it %s", p->addr.name, why);
+}
+
+/* Drop the peer.  If it was never linked, this server ends. */
 static void leave(struct peer *p, const char *why)
 {
 	refuse(p, why);
 	conn_close(p);
+	if (p->lost) {
+		report(p, why);
+		return;
+	}
 	if (!p->met) {
 		peers_fail(p->all, p->addr.name, why);
 		p->since = peer_ms();
 		return;
 	}
-	p->state = PEER_GONE;
+	p->lost = true;
+	p->retry = peer_ms() + REDIAL_MS;
 	peer_lost(p, why);
-	/* The caller then runs the fabric's work that results. */
+	/* The caller then runs the resulting work of the fabric. */
 	peer_wake(p);
 }
 
@@ -73,7 +114,10 @@ static void say_hello(struct peer *p)
 
 	peers_hello(p->all, &h);
 	h.other = p->other;
-	h.seen = p->link.seen;
+	/* Only a server that takes the place of a lost one has to join. */
+	if (!p->lost)
+		h.fabric_id = 0;
+	h.seen = p->lost ? 0 : p->link.seen;
 	p->out_size = wire_hello_put(p->out, &h);
 	p->out_at = 0;
 	p->ack_told = p->link.seen;
@@ -84,7 +128,7 @@ static void conn_up(struct peer *p, u64 seen)
 	const char *flaw = NULL;
 
 	if (!p->link.view && link_init(&p->link, &p->view, p->nodes))
-		flaw = "has links for which there is no memory";
+		flaw = "has links for which this server lacks memory";
 	if (!flaw)
 		flaw = link_resume(&p->link, seen);
 	if (flaw) {
@@ -92,40 +136,82 @@ static void conn_up(struct peer *p, u64 seen)
 		return;
 	}
 	p->state = PEER_UP;
+	p->flaw = NULL;
 	p->heard = p->spoke = peer_ms();
 	p->sent = 0;
+	pthread_mutex_lock(&p->all->lock);
+	p->linked = true;
+	pthread_mutex_unlock(&p->all->lock);
 	peer_up(p);
 }
 
-static void tune(int fd)
+/* A new server has connected: it may take the place of @p. */
+static void rejoin_start(struct peer *p, const struct hello *h)
 {
-	int on = 1;
+	if (!rejoin_begin(p, h->self, h->nodes)) {
+		conn_close(p);
+		return;
+	}
+	p->state = PEER_JOIN;
+	p->relink = true;
+	p->flaw = NULL;
+	p->since = p->heard = p->spoke = peer_ms();
+}
 
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+/* Let a new server join as soon as rejoin_accept() allows it. */
+static void rejoin_try(struct peer *p)
+{
+	int ret;
+
+	if (!p->join_era || p->out_size || !rejoin_alone(p))
+		return;
+	/* Drop the frames of the lost server. */
+	link_free(&p->link);
+	ret = link_init(&p->link, &p->view, p->nodes) ? 0 : rejoin_accept(p);
+	if (ret < 0)
+		conn_close(p);
+	if (ret <= 0)
+		return;
+	p->lost = false;
+	p->said[0] = 0;
+	wire_seal(p->out, WIRE_JOINED, 0, 0, 0);
+	p->out_size = sizeof(struct wire_head);
+	conn_up(p, 0);
 }
 
 /* A connection from the listener replaces the previous connection. */
 static void take_handed(struct peer *p)
 {
+	struct stream *s;
 	struct hello h;
-	int fd;
 
 	pthread_mutex_lock(&p->all->lock);
-	fd = p->handed;
-	p->handed = -1;
+	s = p->handed;
+	p->handed = NULL;
 	h = p->handed_hello;
+	h.nodes = p->scratch;
+	memcpy(h.nodes, p->handed_nodes, p->all->num_nodes * sizeof(*h.nodes));
+	p->lost |= p->gone;
 	pthread_mutex_unlock(&p->all->lock);
-	if (fd < 0)
+	if (!s)
 		return;
-	if (p->state == PEER_GONE) {
-		close(fd);
+	conn_drop(p);
+	p->s = s;
+	p->state = PEER_HELLO;
+	if (p->join_sent && !ang_load_acquire(&p->all->whole))
+		leave(p, "left while this server joined");
+	if (!p->s)
+		return;
+	if (p->lost) {
+		/* From now on the other side dials. */
+		p->dials = false;
+		rejoin_start(p, &h);
+		if (p->state == PEER_JOIN)
+			say_hello(p);
 		return;
 	}
-	conn_close(p);
-	p->fd = fd;
-	tune(fd);
 	if (h.other ? h.other != p->all->self : p->link.seen || p->link.acked) {
-		leave(p, "was linked with an earlier server here: restart all servers");
+		leave(p, "was linked with an earlier server here");
 		return;
 	}
 	say_hello(p);
@@ -134,11 +220,13 @@ static void take_handed(struct peer *p)
 
 static void dial(struct peer *p)
 {
-	p->fd = socket(p->addr.sa.ss_family,
-		       SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(p->addr.sa.ss_family,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	p->s = fd < 0 ? NULL : stream_new(fd);
 	p->state = PEER_CONNECT;
-	if (p->fd < 0 ||
-	    (connect(p->fd, (struct sockaddr *)&p->addr.sa, p->addr.len) &&
+	if (!p->s || (p->all->key && stream_secure(p->s, p->all->key, true)) ||
+	    (connect(fd, (struct sockaddr *)&p->addr.sa, p->addr.len) &&
 	     errno != EINPROGRESS)) {
 		conn_close(p);
 		return;
@@ -164,20 +252,40 @@ static bool connected_to_itself(int fd)
 	       !setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 }
 
+/*
+ * Any host on the path can break a handshake.  If the servers have not been
+ * linked yet, this server prints a message and ends.  Otherwise it tries again
+ * until the timeout.
+ */
+static void shake(struct peer *p)
+{
+	int ret = stream_shake(p->s, &p->flaw);
+
+	if (ret > 0) {
+		p->state = PEER_HELLO;
+		p->heard = peer_ms();
+		say_hello(p);
+	} else if (ret && p->flaw && !p->met) {
+		leave(p, p->flaw);
+	} else if (ret) {
+		conn_close(p);
+	}
+}
+
 static void connected(struct peer *p)
 {
 	socklen_t len = sizeof(int);
 	int err = 0;
 
-	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) || err ||
-	    connected_to_itself(p->fd)) {
+	if (getsockopt(p->s->fd, SOL_SOCKET, SO_ERROR, &err, &len) || err ||
+	    connected_to_itself(p->s->fd)) {
+		p->flaw = NULL;
 		conn_close(p);
 		return;
 	}
-	tune(p->fd);
-	p->state = PEER_HELLO;
+	p->state = PEER_SHAKE;
 	p->heard = peer_ms();
-	say_hello(p);
+	shake(p);
 }
 
 static void hello_arrives(struct peer *p, const struct wire_head *h,
@@ -188,14 +296,20 @@ static void hello_arrives(struct peer *p, const struct wire_head *h,
 	};
 	const char *flaw = wire_hello_get(h, body, &p->all->cfg, &hello);
 
-	if (!flaw && p->met && hello.self != p->other)
-		flaw = "was restarted: restart all servers";
+	if (!flaw && p->lost)
+		flaw = rejoin_fits(p, &hello);
+	else if (!flaw && p->met && hello.self != p->other)
+		flaw = "was restarted";
 	if (!flaw && hello.other != p->all->self)
 		flaw = "expects another server here";
-	if (!flaw && !p->met)
+	if (!flaw && !p->lost && !p->met)
 		flaw = peer_meet(p, &hello);
-	if (flaw)
+	if (flaw == rejoin_later)
+		conn_close(p);
+	else if (flaw)
 		leave(p, flaw);
+	else if (p->lost)
+		rejoin_start(p, &hello);
 	else
 		conn_up(p, hello.seen);
 }
@@ -209,15 +323,47 @@ static void refused(struct peer *p, const struct wire_head *h, const void *body)
 	leave(p, text);
 }
 
+static void lost_arrives(struct peer *p, const struct wire_head *h,
+			 const void *body)
+{
+	u32 count = le32_to_cpu(h->length) / (u32)sizeof(struct wire_lost);
+	const u8 *at = body;
+
+	for (; count; count--, at += sizeof(struct wire_lost)) {
+		struct wire_lost w;
+
+		memcpy(&w, at, sizeof(w));
+		peer_heard_lost(p, le32_to_cpu(w.node), le32_to_cpu(w.era));
+	}
+}
+
+/* Return: NULL, or the error. */
+static const char *link_frame_arrives(struct peer *p, const struct wire_head *h,
+				      const void *body)
+{
+	const char *flaw;
+
+	if (p->state == PEER_JOIN)
+		return h->type == WIRE_JOIN ? rejoin_asked(p, body) :
+		       h->type == WIRE_ALIVE ? NULL : "a frame before it has joined";
+	if (h->type == WIRE_JOINED)
+		return rejoin_answered(p);
+	if (h->type == WIRE_JOIN)
+		return "a JOIN, but is not lost";
+	flaw = link_receive(&p->link, h, body);
+	if (!flaw && h->type == WIRE_LOST)
+		lost_arrives(p, h, body);
+	return flaw;
+}
+
 /* Return: false if the connection is closed. */
 static bool frame_arrives(struct peer *p, const struct wire_head *h,
 			  const void *body)
 {
 	const char *flaw = wire_flaw(h, body);
-	u32 i;
 
 	if (flaw) {
-		conn_close(p);
+		conn_fail(p);
 		return false;
 	}
 	p->heard = peer_ms();
@@ -228,33 +374,27 @@ static bool frame_arrives(struct peer *p, const struct wire_head *h,
 	} else if (h->type == WIRE_HELLO) {
 		leave(p, "sends a second hello");
 	} else {
-		flaw = link_receive(&p->link, h, body);
+		flaw = link_frame_arrives(p, h, body);
 		if (flaw) {
 			char text[WIRE_MAX_TEXT];
 
 			snprintf(text, sizeof(text), "sent %s", flaw);
 			leave(p, text);
 		}
-		for (i = 0; !flaw && h->type == WIRE_LOST &&
-		     i < le32_to_cpu(h->length) / 4; i++) {
-			__le32 node;
-
-			memcpy(&node, (const u8 *)body + 4 * i, 4);
-			peer_heard_lost(p, le32_to_cpu(node));
-		}
 	}
-	return p->fd >= 0;
+	return p->s != NULL;
 }
 
 static void conn_read(struct peer *p)
 {
-	ssize_t n = recv(p->fd, p->in + p->in_size, IN_BYTES - p->in_size, 0);
+	ssize_t n = stream_recv(p->s, p->in + p->in_size,
+				IN_BYTES - p->in_size);
 	struct wire_head h;
 	u32 at = 0;
 
 	if (n <= 0) {
-		if (!n || (errno != EAGAIN && errno != EINTR))
-			conn_close(p);
+		if (n != -EAGAIN)
+			conn_fail(p);
 		return;
 	}
 	p->in_size += (u32)n;
@@ -263,7 +403,7 @@ static void conn_read(struct peer *p)
 
 		memcpy(&h, p->in + at, sizeof(h));
 		if (wire_head_flaw(&h)) {
-			conn_close(p);
+			conn_fail(p);
 			return;
 		}
 		size = (u32)sizeof(h) + le32_to_cpu(h.length);
@@ -278,13 +418,12 @@ static void conn_read(struct peer *p)
 }
 
 /* Return: false if the connection would block, or broke. */
-static bool put(struct peer *p, const u8 *from, u32 size, u32 *at, int more)
+static bool put(struct peer *p, const u8 *from, u32 size, u32 *at, bool more)
 {
-	ssize_t n = send(p->fd, from + *at, size - *at,
-			 MSG_NOSIGNAL | MSG_DONTWAIT | more);
+	ssize_t n = stream_send(p->s, from + *at, size - *at, more);
 
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		conn_close(p);
+	if (n < 0 && n != -EAGAIN)
+		conn_fail(p);
 	if (n <= 0)
 		return false;
 	*at += (u32)n;
@@ -295,12 +434,19 @@ static bool put(struct peer *p, const u8 *from, u32 size, u32 *at, int more)
 static void conn_write(struct peer *p)
 {
 	struct link *l = &p->link;
+	int ret = 0;
 
-	while (p->fd >= 0 && p->state >= PEER_HELLO) {
+	if (p->s && p->state >= PEER_HELLO)
+		ret = stream_flush(p->s);
+	if (ret && ret != -EAGAIN)
+		conn_fail(p);
+	if (ret)
+		return;
+	while (p->s && p->state >= PEER_HELLO) {
 		struct link_frame *f = l->next;
 
 		if (p->out_size && !p->sent) {
-			if (!put(p, p->out, p->out_size, &p->out_at, 0))
+			if (!put(p, p->out, p->out_size, &p->out_at, false))
 				return;
 			p->out_size = p->out_at = 0;
 		} else if (f && p->state == PEER_UP) {
@@ -308,13 +454,20 @@ static void conn_write(struct peer *p)
 					       f->bytes)->ack);
 
 			if (!put(p, f->bytes, f->size, &p->sent,
-				 f->next ? MSG_MORE : 0))
+				 f->next))
 				return;
 			p->sent = 0;
 			l->next = f->next;
 			l->written = f->seq > l->written ? f->seq : l->written;
 			p->ack_told = ack > p->ack_told ? ack : p->ack_told;
-		} else if (p->state == PEER_UP &&
+		} else if (p->state == PEER_UP && !p->join_sent &&
+			   ang_load_acquire(&p->all->join_era) &&
+			   !ang_load_acquire(&p->all->whole)) {
+			p->out_size = rejoin_put(p->all, p->out);
+			p->join_sent = p->out_size;
+			if (!p->join_sent)
+				return;
+		} else if (p->state >= PEER_JOIN &&
 			   (l->seen > p->ack_told ||
 			    peer_ms() - p->spoke >= ALIVE_MS)) {
 			wire_seal(p->out, WIRE_ALIVE, 0, 0, l->seen);
@@ -329,27 +482,41 @@ static void conn_write(struct peer *p)
 static void orders(struct peer *p)
 {
 	char doom[sizeof(p->doom)];
+	bool part, ceded;
+	u32 i, node, era;
 	u64 lost;
-	u32 i, node;
 
 	pthread_mutex_lock(&p->all->lock);
 	memcpy(doom, p->doom, sizeof(doom));
 	p->doom[0] = 0;
-	lost = p->state == PEER_GONE ? 0 : p->tell_lost;
+	lost = p->lost ? 0 : p->tell_lost;
 	p->tell_lost = 0;
+	era = READ_ONCE(p->all->host.mem->lost);
+	part = p->part;
+	p->lost |= p->gone;
+	ceded = p->lost && rejoin_cede(p);
 	pthread_mutex_unlock(&p->all->lock);
+	if (part)
+		conn_close(p);
+	if (ceded)
+		link_free(&p->link);
+	/* The thread of a lost peer empties the rings of the lost nodes. */
+	if (p->lost && (ceded || p->relink || !p->link.view) && rejoin_alone(p)) {
+		link_free(&p->link);
+		p->relink = link_init(&p->link, &p->view, p->nodes);
+	}
 	for (; lost; lost &= lost - 1) {
 		i = ang_lowest(lost);
 		for (node = 0; !p->all->peer[i]->nodes[node]; node++)
 			;
-		if (link_report_lost(&p->link, node))
+		if (link_report_lost(&p->link, node, era))
 			leave(p, "cannot be notified of lost servers: no memory");
 	}
-	if (doom[0] && p->state != PEER_GONE)
+	if (doom[0] && !p->lost)
 		leave(p, doom);
 }
 
-/* Run the fabric's side until there is no work. */
+/* Move packets between the fabric and the peer until there is no work. */
 static void serve(struct peer *p)
 {
 	do {
@@ -357,11 +524,13 @@ static void serve(struct peer *p)
 		ang_xchg(&p->notified, 0);
 		orders(p);
 		take_handed(p);
+		if (p->state == PEER_JOIN)
+			rejoin_try(p);
 		if (!p->link.view)
 			return;
-		if (p->state == PEER_GONE) {
+		if (p->lost) {
 			link_drop(&p->link);
-		} else {
+		} else if (ang_load_acquire(&p->all->whole)) {
 			link_collect(&p->link);
 			link_deliver(&p->link);
 		}
@@ -369,19 +538,30 @@ static void serve(struct peer *p)
 	} while (READ_ONCE(p->notified) && !READ_ONCE(p->all->stop));
 }
 
+/* Reads the clock again: @since may have been set after an earlier reading. */
+static bool passed(u64 since, u32 ms)
+{
+	return peer_ms() > since + ms;
+}
+
 static void timers(struct peer *p)
 {
-	u64 now = peer_ms();
 	u32 limit = p->all->timeout_ms;
 
-	if (p->state == PEER_UP && now - p->heard > limit / 2)
+	if (p->state == PEER_UP && passed(p->heard, limit / 2))
+		conn_fail(p);
+	/*
+	 * TCP repeats its first packet after 1, 2 and 4 s. When the network
+	 * works again, a new attempt connects sooner.
+	 */
+	if (p->state > PEER_IDLE && p->state < PEER_JOIN &&
+	    passed(p->heard, p->state == PEER_CONNECT ? CONNECT_MS : HELLO_MS))
+		conn_fail(p);
+	if (p->state == PEER_JOIN && passed(p->since, JOIN_MS))
 		conn_close(p);
-	if ((p->state == PEER_CONNECT || p->state == PEER_HELLO) &&
-	    now - p->heard > HELLO_MS)
-		conn_close(p);
-	if (p->state < PEER_UP && p->met && now - p->since > limit)
-		leave(p, "could not be reached in time");
-	if (p->state == PEER_IDLE && p->dials && now >= p->retry)
+	if (p->state < PEER_UP && p->met && !p->lost && passed(p->since, limit))
+		leave(p, p->flaw ? p->flaw : "could not be reached in time");
+	if (p->state == PEER_IDLE && p->dials && peer_ms() >= p->retry)
 		dial(p);
 }
 
@@ -389,29 +569,37 @@ static void wait_for_more(struct peer *p)
 {
 	struct pollfd fds[2] = {
 		{ .fd = p->wake, .events = POLLIN },
-		{ .fd = p->fd, .events = POLLIN },
+		{ .fd = p->s ? p->s->fd : -1, .events = POLLIN },
 	};
+	bool pending = p->s && p->state >= PEER_HELLO && stream_pending(p->s);
 	int ms = RETRY_MS;
 	u64 count;
 
-	if (p->state == PEER_UP)
+	if (pending)
+		ms = 0;
+	else if (p->state == PEER_UP)
 		ms = ALIVE_MS;
-	else if (p->state == PEER_GONE || (!p->dials && !p->met))
+	else if (p->state == PEER_IDLE && !p->dials && (p->lost || !p->met))
 		ms = -1;
 	if (p->state == PEER_CONNECT)
 		fds[1].events = POLLOUT;
-	else if (p->out_size || (p->state == PEER_UP && p->link.next))
+	else if (p->out_size || (p->state == PEER_UP && p->link.next) ||
+		 (p->s && stream_owes(p->s)))
 		fds[1].events |= POLLOUT;
-	ang_store_release(&p->idle, !p->link.view || p->state == PEER_GONE ||
+	ang_store_release(&p->idle, !p->link.view || p->lost ||
 				    link_idle(&p->link));
-	if (poll(fds, 2, ms) <= 0)
+	if (poll(fds, 2, ms) <= 0 && !pending)
 		return;
 	if (fds[0].revents && read(p->wake, &count, sizeof(count)) < 0)
 		return;
-	if (!fds[1].revents || p->fd < 0)
+	if (pending)
+		fds[1].revents |= POLLIN;
+	if (!fds[1].revents || !p->s)
 		return;
 	if (p->state == PEER_CONNECT)
 		connected(p);
+	else if (p->state == PEER_SHAKE)
+		shake(p);
 	else if (fds[1].revents & (POLLIN | POLLHUP | POLLERR))
 		conn_read(p);
 }

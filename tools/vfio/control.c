@@ -24,7 +24,7 @@
 
 #define MAX_SESSIONS	16U
 #define SEND_S		10	/* time within which a client must read */
-#define LINGER_MS	200	/* longest delay of a packet */
+#define LINGER_MS	200	/* longest delay of a captured packet */
 #define BATCH		64U
 
 struct control {
@@ -235,8 +235,8 @@ static void take_connection(struct control *c)
 
 	if (fd < 0) {
 		/*
-		 * An error other than a missing client would repeat at once:
-		 * wait.
+		 * EAGAIN and ECONNABORTED mean that no client is left to
+		 * accept. Any other error would occur again at once, so wait.
 		 */
 		if (errno != EAGAIN && errno != ECONNABORTED)
 			usleep(100000);

@@ -15,8 +15,8 @@
 #define CONTROL_MAX_MSG	4096	/* bytes of a request */
 
 /*
- * The server acknowledges the request; then the socket carries a pcapng file
- * until one side closes it.  ANGARA_A_DEV_ID limits the capture to a node.
+ * The server acknowledges the request, then sends a pcapng file until one side
+ * closes the socket.  ANGARA_A_DEV_ID limits the capture to a node.
  */
 #define CONTROL_CMD_CAPTURE	128
 

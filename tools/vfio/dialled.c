@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Incoming connections of servers; each server has a few seconds to send its hello. */
+/*
+ * Incoming connections of servers; each server has a few seconds for the
+ * handshake of TLS, if there is a key, and to send its hello.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -12,8 +15,9 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "tls.h"
 
-#define CALLERS		16U	/* connections without a hello */
+#define CALLERS		16U	/* connections without a hello yet */
 #define HELLO_MS	5000U
 #define HELLO_BYTES	((u32)(sizeof(struct wire_head) + \
 			       sizeof(struct wire_hello) + \
@@ -21,7 +25,8 @@
 #define SAY_MS		1000U	/* ms between lines that unknown clients can provoke */
 
 struct caller {
-	int fd;			/* -1: none */
+	struct stream *s;	/* NULL: none */
+	bool begun;		/* the first byte has arrived */
 	u64 since;
 	struct address from;
 	u32 got;
@@ -89,29 +94,71 @@ const char *address_parse(const char *text, struct address *out)
 	return NULL;
 }
 
+static bool is_local(const struct address *a)
+{
+	const struct sockaddr_in6 *six = (const void *)&a->sa;
+	const struct sockaddr_in *four = (const void *)&a->sa;
+
+	if (a->sa.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+	return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+/**
+ * peers_address() - parse the address of a link, which may be plain on this
+ * machine only
+ * @ps: peers
+ * @text: see address_parse()
+ * @out: out
+ *
+ * Return: NULL, or the error.
+ */
+const char *peers_address(const struct peers *ps, const char *text,
+			  struct address *out)
+{
+	const char *flaw = address_parse(text, out);
+
+	if (!flaw && !ps->key && !is_local(out))
+		flaw = "links with other machines need --peer-key FILE";
+	return flaw;
+}
+
 static void hang_up(struct caller *c)
 {
-	close(c->fd);
-	c->fd = -1;
+	stream_free(c->s);
+	c->s = NULL;
+}
+
+/* Return: whether to print a line about an unknown client now. */
+static bool may_say(struct door *d)
+{
+	u64 now = peer_ms();
+
+	if (now - d->said < SAY_MS) {
+		d->unsaid++;
+		return false;
+	}
+	d->said = now;
+	return true;
+}
+
+static void report(struct door *d, struct caller *c, const char *why)
+{
+	if (!may_say(d))
+		return;
+	say("%s %s: refused%s", c->from.name, why,
+	    d->unsaid ? " (earlier connections, too)" : "");
+	d->unsaid = 0;
 }
 
 static void turn_away(struct door *d, struct caller *c, const char *why)
 {
 	u8 frame[sizeof(struct wire_head) + WIRE_MAX_TEXT];
-	u64 now = peer_ms();
 	char text[WIRE_MAX_TEXT + 1];
 
 	snprintf(text, sizeof(text), "this server %s", why);
-	send(c->fd, frame, wire_text_put(frame, WIRE_REFUSE, text),
-	     MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (now - d->said >= SAY_MS) {
-		say("%s %s: refused%s", c->from.name, why,
-		    d->unsaid ? " (earlier connections, too)" : "");
-		d->said = now;
-		d->unsaid = 0;
-	} else {
-		d->unsaid++;
-	}
+	stream_send(c->s, frame, wire_text_put(frame, WIRE_REFUSE, text), false);
+	report(d, c, why);
 	hang_up(c);
 }
 
@@ -127,11 +174,52 @@ static void hello(struct door *d, struct caller *c)
 		flaw = wire_hello_get(&head, c->buf + sizeof(head), &d->ps->cfg,
 				      &h);
 	if (!flaw)
-		flaw = peers_admit(d->ps, &h, c->fd, &c->from);
-	if (flaw)
+		flaw = peers_admit(d->ps, &h, c->s, &c->from);
+	if (flaw == rejoin_later) {
+		report(d, c, flaw);
+		hang_up(c);
+	} else if (flaw) {
 		turn_away(d, c, flaw);
-	else
-		c->fd = -1;
+	} else {
+		c->s = NULL;
+	}
+}
+
+/*
+ * The first byte is TLS_RECORD, or the low byte of the length of a hello, which
+ * is a multiple of eight.
+ */
+static void begin(struct door *d, struct caller *c)
+{
+	u8 first;
+	ssize_t n = recv(c->s->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n <= 0) {
+		if (!n || (errno != EAGAIN && errno != EINTR))
+			hang_up(c);
+		return;
+	}
+	c->begun = true;
+	if (!d->ps->key != (first != TLS_RECORD))
+		turn_away(d, c, d->ps->key ?
+			  "does not use TLS: give both the same --peer-key" :
+			  "uses TLS: give both the same --peer-key");
+	else if (d->ps->key && stream_secure(c->s, d->ps->key, false))
+		hang_up(c);
+}
+
+/* Return: false until the handshake is complete. */
+static bool shake(struct door *d, struct caller *c)
+{
+	const char *flaw;
+	int ret = stream_shake(c->s, &flaw);
+
+	if (ret < 0) {
+		if (flaw)
+			report(d, c, flaw);
+		hang_up(c);
+	}
+	return ret > 0;
 }
 
 static void listen_to(struct door *d, struct caller *c)
@@ -144,9 +232,9 @@ static void listen_to(struct door *d, struct caller *c)
 		memcpy(&head, c->buf, sizeof(head));
 		want += le32_to_cpu(head.length);
 	}
-	n = recv(c->fd, c->buf + c->got, want - c->got, MSG_DONTWAIT);
+	n = stream_recv(c->s, c->buf + c->got, want - c->got);
 	if (n <= 0) {
-		if (!n || (errno != EAGAIN && errno != EINTR))
+		if (n != -EAGAIN)
 			hang_up(c);
 		return;
 	}
@@ -162,6 +250,17 @@ static void listen_to(struct door *d, struct caller *c)
 		hello(d, c);
 }
 
+static void attend(struct door *d, struct caller *c)
+{
+	if (!c->begun)
+		begin(d, c);
+	if (!c->s || !c->begun || !shake(d, c))
+		return;
+	do {
+		listen_to(d, c);
+	} while (c->s && stream_pending(c->s));
+}
+
 static void answer(struct door *d)
 {
 	struct caller *c = d->caller;
@@ -171,9 +270,12 @@ static void answer(struct door *d)
 
 	if (fd < 0)
 		return;
-	while (c < d->caller + CALLERS && c->fd >= 0)
+	while (c < d->caller + CALLERS && c->s)
 		c++;
-	/* Closes the connection that has been silent longest, to make room. */
+	/*
+	 * Closes the connection that has been silent for the longest time, to
+	 * make room.
+	 */
 	if (c == d->caller + CALLERS) {
 		struct caller *o;
 
@@ -183,7 +285,8 @@ static void answer(struct door *d)
 		hang_up(c);
 	}
 	name(&from);
-	c->fd = fd;
+	c->s = stream_new(fd);
+	c->begun = false;
 	c->since = peer_ms();
 	c->from = from;
 	c->got = 0;
@@ -196,17 +299,24 @@ static void round_of(struct door *d)
 
 	fds[0] = (struct pollfd){ .fd = d->ps->listener_wake, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = d->ps->listener, .events = POLLIN };
-	for (i = 0; i < CALLERS; i++)
-		fds[i + 2] = (struct pollfd){ .fd = d->caller[i].fd,
-					      .events = POLLIN };
+	for (i = 0; i < CALLERS; i++) {
+		const struct stream *s = d->caller[i].s;
+
+		fds[i + 2] = (struct pollfd){ .fd = -1 };
+		if (s)
+			fds[i + 2] = (struct pollfd){
+				.fd = s->fd,
+				.events = POLLIN | (stream_owes(s) ? POLLOUT : 0),
+			};
+	}
 	if (poll(fds, CALLERS + 2, 1000) < 0)
 		return;
 	for (i = 0; i < CALLERS; i++) {
 		struct caller *c = &d->caller[i];
 
-		if (c->fd >= 0 && fds[i + 2].revents)
-			listen_to(d, c);
-		if (c->fd >= 0 && peer_ms() - c->since > HELLO_MS)
+		if (c->s && fds[i + 2].revents)
+			attend(d, c);
+		if (c->s && peer_ms() - c->since > HELLO_MS)
 			hang_up(c);
 	}
 	if (fds[1].revents)
@@ -222,17 +332,15 @@ void *peers_listen(void *arg)
 	if (d)
 		d->nodes = calloc(ps->num_nodes, sizeof(*d->nodes));
 	if (!d || !d->nodes) {
-		peers_fail(ps, "none", "can be listened to: no memory");
+		peers_fail(ps, "links:", "no memory to listen for connections");
 		free(d);
 		return NULL;
 	}
 	d->ps = ps;
-	for (i = 0; i < CALLERS; i++)
-		d->caller[i].fd = -1;
 	while (!ang_load_acquire(&ps->stop))
 		round_of(d);
 	for (i = 0; i < CALLERS; i++)
-		if (d->caller[i].fd >= 0)
+		if (d->caller[i].s)
 			hang_up(&d->caller[i]);
 	free(d->nodes);
 	free(d);
@@ -257,7 +365,7 @@ u32 peers_port(const struct peers *ps)
 int peers_listen_open(struct peers *ps, const char *text)
 {
 	struct address a;
-	const char *flaw = address_parse(text, &a);
+	const char *flaw = peers_address(ps, text, &a);
 	int on = 1;
 	int ret;
 

@@ -6,12 +6,12 @@
  * mapped once, for all its ranges.  With an IOMMU in the guest there is a range
  * per page, so ranges are kept in a tree.
  *
- * The model copies under the lock held for reading, so a range that was removed
- * under the lock held for writing is not in use any more.
+ * The model copies under the lock held for reading, so once a range is removed
+ * under the lock held for writing, it is not in use.
  *
- * If a file became shorter while it is mapped here, touching it would end this
- * process; so only files that are sealed against shrinking are mapped.  Pages
- * of hugetlbfs can be withdrawn in spite of the seal.
+ * If a mapped file became shorter, an access to it would end this process; so
+ * only files that are sealed against shrinking are mapped.  Pages of hugetlbfs
+ * can be withdrawn in spite of the seal.
  *
  * A page that was never written is allocated, and charged to this process, when
  * the adapter reads or writes it.  No seal prevents a client from punching
@@ -215,7 +215,7 @@ static const char *range_flaw(const struct dma *d, u32 access, int fd,
  * @d: table
  * @iova: DMA address, page aligned
  * @size: bytes, of whole pages
- * @offset: in the file, page aligned
+ * @offset: offset in the file, page aligned
  * @access: DMA_READ, DMA_WRITE
  * @fd: file, owned by the caller; -1: the client gave none
  * @why: out: what is wrong with this memory or its size; NULL if the request is
@@ -309,7 +309,7 @@ out:
 	return ret;
 }
 
-/** dma_clear() - unmap all memory that the departed client gave */
+/** dma_clear() - unmap all memory of the disconnected client */
 void dma_clear(struct dma *d)
 {
 	u64 done;
@@ -347,7 +347,7 @@ static u8 *reach(const struct dma *d, u64 iova, u32 access, u32 *len)
 	return range->mem + (iova - range->iova);
 }
 
-/* Read a word that the guest may write concurrently with a single access. */
+/* Read a word by a single access, as the guest may write it concurrently. */
 static void copy_in(u8 *to, const u8 *from, u32 len)
 {
 	if (len == 4 && (uintptr_t)from % 4 == 0) {

@@ -6,8 +6,8 @@
  * its own.  Remaining work then goes to the lists of the fabric, from which the
  * workers take it.  A view is empty while its owner does not run the model.
  *
- *   lock	runq, timers, stop, looked; no other is taken under it
- *   look_lock	one look at a time: look, look_arg; before lock
+ *   lock	runq, timers, stop, looked; no other lock is taken under it
+ *   look_lock serializes fabric_look(): look, look_arg; taken before lock
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #define SLICE	16384U	/* units of work (ang_work.h) between checks for
 			 * other work */
-#define ROUNDS	64U	/* such units in the thread that writes a register */
+#define ROUNDS	64U	/* such rounds in the thread that writes a register */
 
 struct fabric {
 	void *mem;
@@ -142,7 +142,7 @@ static bool nothing_left(const struct fabric *f)
 	return f->runq.head == ANG_NONE && f->timers.head == ANG_NONE;
 }
 
-/* Caller holds the lock. */
+/* Take all remaining work of the fabric.  Caller holds the lock. */
 static void take_over(struct fabric *f, struct ang_view *v)
 {
 	ang_list_splice(v->fab, &v->runq, &f->runq);
@@ -239,7 +239,7 @@ void fabric_reset(struct fabric *f, u32 node)
  * @node: node or switch
  * @look: reads it, by ang_look_counters() and similar functions; called by any
  * thread
- * @arg: for @look
+ * @arg: argument of @look
  */
 void fabric_look(struct fabric *f, u32 node,
 		 void (*look)(void *arg, struct ang_view *v, u32 node),
@@ -280,7 +280,7 @@ const char *fabric_text(const struct fabric *f)
 	return (const char *)f->mem + fab->off_text;
 }
 
-/** fabric_use() - describe the use of a node in a word */
+/** fabric_use() - describe by one word how a node is used */
 const char *fabric_use(const struct fabric *f, u32 node)
 {
 	const struct card *c = f->card[node];
@@ -297,7 +297,10 @@ struct traces *fabric_traces(struct fabric *f)
 
 static void run_peer(void *host, struct ang_view *v)
 {
-	/* Views of peers outlive captures: take the current operations. */
+	/*
+	 * A view of a peer exists longer than a capture, which changes the
+	 * operations: use the current ones.
+	 */
 	v->ops = ops_now(host);
 	advance(host, v);
 }

@@ -20,7 +20,7 @@
 
 #include "card.h"
 
-/* The calling thread is the card's own: it needs no wake-up. */
+/* Set in a card's thread, whose own interrupts need no wake-up. */
 static __thread const struct irq *here;
 
 void irq_enter(struct irq *irq)
@@ -44,8 +44,9 @@ void irq_raise(struct irq *irq, u32 vector)
 }
 
 /*
- * A full eventfd means that the client has not read earlier signals.  Between
- * the check and the write the client may fill it: then main() sends a signal.
+ * If the eventfd is full, the client has not read earlier signals: do nothing.
+ * If the client fills it between poll() and write(), the write blocks until the
+ * main thread interrupts it by a signal.
  */
 static void signal_fd(struct card *c, int fd)
 {
@@ -172,8 +173,8 @@ static void wire(int *at, int fd)
  * irq_set() - set the eventfds of interrupts, or remove them
  * @c: card
  * @index: kind
- * @start: first; the caller has checked that it and
- * @count: are in range
+ * @start: first
+ * @count: number; the caller has checked the range
  * @fds: eventfds, owned by this function if it succeeds; NULL: none
  *
  * Return: 0 or -errno.
@@ -200,8 +201,8 @@ int irq_set(struct card *c, u32 index, u32 start, u32 count, int *fds)
 }
 
 /**
- * irq_trigger() - fire interrupts as if the adapter raised them; @which: one
- * byte each, NULL: all
+ * irq_trigger() - fire interrupts as if the adapter raised them; @which: a byte
+ * per interrupt, 0: leave it out; NULL: all
  */
 int irq_trigger(struct card *c, u32 index, u32 start, u32 count, const u8 *which)
 {
@@ -246,7 +247,7 @@ void irq_reset(struct irq *irq)
 	irq->intx_masked = false;
 }
 
-/** irq_unwire() - remove the eventfds of a departed client */
+/** irq_unwire() - remove the eventfds of a disconnected client */
 void irq_unwire(struct irq *irq)
 {
 	u32 i;

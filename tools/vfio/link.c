@@ -7,6 +7,9 @@
  * WIRE_WINDOW packets in flight; further packets stay in the ring, and the
  * fabric waits as for any link.  This bounds the kept frames, too.
  *
+ * Management packets have no channel: at most MAX_MGMT_FRAMES are kept; further
+ * management packets are dropped, at either end.
+ *
  * In: packets wait in a FIFO per channel until the model has room and a buffer;
  * only then may the other side send a further packet.  Channels never wait for
  * each other, except that a contribution to a reduction does not pass earlier
@@ -20,13 +23,16 @@
 
 #define MAX_TAKEN_FRAMES	8U	/* in flight */
 #define TAKEN_PER_FRAME		64U
+#define MAX_MGMT_FRAMES		64U	/* in flight */
 
 static bool is_ours(const struct link *l, u32 node)
 {
 	return ang_node(l->view->fab, node)->remote == ANG_REMOTE_NO;
 }
 
-/* All links between local and remote nodes; only counted without an array. */
+/*
+ * Find the links between local and remote nodes; without an array, count them.
+ */
 static void find_links(struct link *l, const bool *theirs)
 {
 	const struct ang_topo *topo = &l->view->topo;
@@ -64,7 +70,7 @@ static void find_links(struct link *l, const bool *theirs)
 /**
  * link_init() - find the links to another server
  * @l: out
- * @view: of the fabric
+ * @view: view of the fabric
  * @theirs: nodes of that server
  *
  * Return: 0 or -ENOMEM.
@@ -148,6 +154,11 @@ static void *frame_body(struct link_frame *f)
 	return f->bytes + sizeof(struct wire_head);
 }
 
+static u32 frame_type(const struct link_frame *f)
+{
+	return ((const struct wire_head *)f->bytes)->type;
+}
+
 static void frame_add(struct link *l, struct link_frame *f, u32 type)
 {
 	f->seq = ++l->sent;
@@ -186,6 +197,22 @@ static void ring_collect(struct link *l, struct link_out *o, u32 vc)
 	}
 }
 
+/* Drop packets if MAX_MGMT_FRAMES are unacknowledged, or memory is lacking. */
+static void mgmt_collect(struct link *l, const struct link_out *o)
+{
+	struct wire_mgmt w = { .node = cpu_to_le32(o->node), .dir = (u8)o->dir };
+	struct link_frame *f;
+
+	while (ang_remote_mgmt_take(l->view, o->node, o->dir, &w.pkt)) {
+		f = l->frames_mgmt < MAX_MGMT_FRAMES ? frame_new(sizeof(w)) : NULL;
+		if (!f)
+			continue;
+		memcpy(frame_body(f), &w, sizeof(w));
+		frame_add(l, f, WIRE_MGMT);
+		l->frames_mgmt++;
+	}
+}
+
 static void look(struct link *l)
 {
 	u32 i;
@@ -200,24 +227,31 @@ void link_collect(struct link *l)
 	u32 i, vc;
 
 	look(l);
-	for (i = 0; i < l->num_out; i++)
+	for (i = 0; i < l->num_out; i++) {
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			ring_collect(l, &l->out[i], vc);
+		mgmt_collect(l, &l->out[i]);
+	}
 }
 
 /** link_drop() - empty the rings of a lost server's nodes */
 void link_drop(struct link *l)
 {
+	struct angara_mgmt mgmt;
 	const void *data;
 	u32 i, vc;
 
 	look(l);
-	for (i = 0; i < l->num_out; i++)
+	for (i = 0; i < l->num_out; i++) {
 		for (vc = 0; vc < ANGARA_VC_NUM; vc++)
 			while (ang_remote_head(l->view, l->out[i].node,
 					       l->out[i].dir, vc, &data))
 				ang_remote_pop(l->view, l->out[i].node,
 					       l->out[i].dir, vc);
+		while (ang_remote_mgmt_take(l->view, l->out[i].node, l->out[i].dir,
+					    &mgmt))
+			;
+	}
 	frames_free(l);
 }
 
@@ -295,22 +329,29 @@ void link_deliver(struct link *l)
 		tell_taken(l);
 }
 
+/* Return: the link that ends at this port of a local node, or NULL. */
+static struct link_in *in_find(struct link *l, u32 node, u32 dir)
+{
+	u32 i;
+
+	for (i = 0; i < l->num_in; i++)
+		if (l->in[i].node == node && l->in[i].dir == dir)
+			return &l->in[i];
+	return NULL;
+}
+
 static const char *packet_arrives(struct link *l, const struct wire_head *h,
 				  const void *body)
 {
 	u32 len = le32_to_cpu(h->length) - (u32)sizeof(struct wire_packet);
-	struct link_in *in = NULL;
 	struct link_channel *ch;
 	struct link_packet *p;
 	struct wire_packet w;
+	struct link_in *in;
 	const char *flaw;
-	u32 i;
 
 	memcpy(&w, body, sizeof(w));
-	for (i = 0; i < l->num_in && !in; i++)
-		if (l->in[i].node == le32_to_cpu(w.node) &&
-		    l->in[i].dir == w.dir)
-			in = &l->in[i];
+	in = in_find(l, le32_to_cpu(w.node), w.dir);
 	if (!in)
 		return "a packet for a link that does not exist";
 	p = malloc(sizeof(*p) + len);
@@ -338,6 +379,24 @@ static const char *packet_arrives(struct link *l, const struct wire_head *h,
 	ch->count++;
 	l->packets_in++;
 	return NULL;
+}
+
+static const char *mgmt_arrives(struct link *l, const void *body)
+{
+	const struct link_in *in;
+	struct wire_mgmt w;
+	const char *flaw;
+
+	memcpy(&w, body, sizeof(w));
+	in = in_find(l, le32_to_cpu(w.node), w.dir);
+	if (!in)
+		return "a management packet for a link that does not exist";
+	if (w.reserved[0] | w.reserved[1] | w.reserved[2])
+		return "a management packet with a reserved byte that is not 0";
+	flaw = ang_remote_mgmt_flaw(l->view, in->from, in->from_dir, &w.pkt);
+	if (!flaw)
+		ang_remote_mgmt_give(l->view, in->from, in->from_dir, &w.pkt);
+	return flaw;
 }
 
 static const char *taken_arrives(struct link *l, const struct wire_head *h,
@@ -368,7 +427,7 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 static const char *acknowledge(struct link *l, u64 ack)
 {
 	if (ack > l->sent)
-		return "an acknowledgement of what was never sent";
+		return "an acknowledgement of a frame that was never sent";
 	while (l->head && l->head->seq <= ack) {
 		struct link_frame *f = l->head;
 
@@ -377,9 +436,9 @@ static const char *acknowledge(struct link *l, u64 ack)
 		 * be acknowledged.
 		 */
 		if (f == l->next)
-			return "an acknowledgement of what is not sent yet";
-		if (((struct wire_head *)f->bytes)->type == WIRE_TAKEN)
-			l->frames_taken--;
+			return "an acknowledgement of a frame that is not sent yet";
+		l->frames_taken -= frame_type(f) == WIRE_TAKEN;
+		l->frames_mgmt -= frame_type(f) == WIRE_MGMT;
 		l->head = f->next;
 		if (!l->head)
 			l->tail = &l->head;
@@ -409,6 +468,8 @@ const char *link_receive(struct link *l, const struct wire_head *h,
 		return "a frame out of order";
 	if (h->type == WIRE_PACKET)
 		flaw = packet_arrives(l, h, body);
+	else if (h->type == WIRE_MGMT)
+		flaw = mgmt_arrives(l, body);
 	else if (h->type == WIRE_TAKEN)
 		flaw = taken_arrives(l, h, body);
 	if (!flaw)
@@ -416,11 +477,20 @@ const char *link_receive(struct link *l, const struct wire_head *h,
 	return flaw;
 }
 
-/** link_report_lost() - report a lost third server. Return: 0, -ENOMEM */
-int link_report_lost(struct link *l, u32 node)
+/**
+ * link_report_lost() - report a lost third server
+ * @l: link
+ * @node: a node of that server
+ * @era: value of ang_fabric.lost after the loss
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int link_report_lost(struct link *l, u32 node, u32 era)
 {
-	struct link_frame *f = frame_new(sizeof(__le32));
-	__le32 raw = cpu_to_le32(node);
+	struct wire_lost raw = {
+		.node = cpu_to_le32(node), .era = cpu_to_le32(era),
+	};
+	struct link_frame *f = frame_new(sizeof(raw));
 
 	if (!f)
 		return -ENOMEM;

@@ -69,6 +69,7 @@ struct link {
 	struct link_frame **tail;
 	struct link_frame *next;	/* the first of these frames to send */
 	u32 frames_taken;	/* WIRE_TAKEN frames in the list */
+	u32 frames_mgmt;	/* WIRE_MGMT frames in the list */
 	u64 packets_out;
 	u64 packets_in;
 	u64 resent;
@@ -82,7 +83,7 @@ void link_deliver(struct link *l);
 void link_drop(struct link *l);
 const char *link_receive(struct link *l, const struct wire_head *h,
 			 const void *body);
-int link_report_lost(struct link *l, u32 node);
+int link_report_lost(struct link *l, u32 node, u32 era);
 const char *link_resume(struct link *l, u64 seen);
 bool link_idle(const struct link *l);
 

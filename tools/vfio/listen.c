@@ -15,7 +15,7 @@ static int address(const char *dir, const char *name, struct sockaddr_un *addr)
 	if (snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/%s", dir,
 		     name) < (int)sizeof(addr->sun_path))
 		return 0;
-	say("'%s/%s' is too long for a socket: %zu characters at the most", dir,
+	say("'%s/%s' is too long for a socket: at most %zu characters", dir,
 	    name, sizeof(addr->sun_path) - 1);
 	return -ENAMETOOLONG;
 }
@@ -69,7 +69,7 @@ static int try_bind(int fd, const struct sockaddr_un *addr)
  * listener_open() - make a socket that clients find by name
  * @l: out
  * @dir: folder
- * @name: in that folder
+ * @name: name in that folder
  * @mode: permissions, as for chmod(2); 0: as the umask allows
  *
  * Return: 0 or -errno, after a message.

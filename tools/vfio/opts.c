@@ -12,7 +12,7 @@
 #include "options.h"
 #include "opts.h"
 
-#define SMALL	64U	/* most routers for which all limits have their maximum */
+#define SMALL	64U	/* a larger fabric has lower default limits */
 #define TEXT_MOST	4095U	/* most bytes of a description that drivers read */
 
 const char tool_name[] = "angara-vfio";
@@ -30,13 +30,14 @@ enum {
 	OPT_LISTEN,
 	OPT_PEER,
 	OPT_TIMEOUT,
+	OPT_KEY,
 	OPT_FAULTS,
 };
 
 static const struct opt options[] = {
 	{ OPT_FABRIC, "fabric", "FABRIC",
-	  "what is joined to what: torus:2x2x1, mkns:4x4, fattree:4,3,\n"
-	  "..., or file:PATH for a graph",
+	  "topology: torus:2x2x1, mkns:4x4, fattree:4,3, ..., or\n"
+	  "file:PATH for a graph",
 	  "torus: mesh: hypercube: mkns: kns: fattree: file:" },
 	{ OPT_DIR, "socket-dir", "DIR",
 	  "folder for the sockets: node0.sock, node1.sock, ...", "@dir" },
@@ -56,21 +57,24 @@ static const struct opt options[] = {
 	  "ranges of memory that each client may map, 65535 to 1048576\n"
 	  "(default 262144)", NULL },
 	{ OPT_ONLY, "only", "LIST",
-	  "serve these nodes only, such as 0,2,4-7; the others just\n"
+	  "serve these nodes only, such as 0,2,4-7; other nodes only\n"
 	  "route", NULL },
 	{ OPT_LISTEN, "listen", "[HOST:]PORT",
 	  "listen for servers of other nodes; HOST is 127.0.0.1 if\n"
 	  "it is left out", NULL },
 	{ OPT_PEER, "peer", "[HOST:]PORT",
-	  "connect with the server there; may be given several times", NULL },
+	  "connect to the server at that address; may be repeated", NULL },
 	{ OPT_TIMEOUT, "peer-timeout", "S",
 	  "declare a server lost after S seconds without a connection\n"
 	  "(default 10)", NULL },
+	{ OPT_KEY, "peer-key", "FILE",
+	  "encrypt links between servers by TLS, with the key in FILE,\n"
+	  "which all servers share; other machines need it", "@file" },
 	{ OPT_FAULTS, "faults", NULL,
-	  "let guests give links of their nodes faults, for tests", NULL },
+	  "let guests set faults of their nodes' links, for tests", NULL },
 	{ OPT_READY, "ready-fd", "N",
 	  "write a newline to this file descriptor when the sockets\n"
-	  "are there, and close it", NULL },
+	  "exist, then close it", NULL },
 	{ 0 },
 };
 
@@ -104,7 +108,7 @@ static int want_size(const char *opt, const char *text, u64 *val)
 static int want_peer(struct opts *o, const char *peer)
 {
 	if (o->links.num_peers == PEERS_MAX)
-		return misuse("--peer: a server has %u peers at the most",
+		return misuse("--peer: a server has at most %u peers",
 			      PEERS_MAX);
 	o->peers[o->links.num_peers++] = peer;
 	return -1;
@@ -151,6 +155,9 @@ static int want_option(void *to, int id, const char *value)
 	case OPT_TIMEOUT:
 		return want_number("--peer-timeout", value, 1, 3600,
 				   &o->links.timeout_s);
+	case OPT_KEY:
+		o->links.key = value;
+		break;
 	case OPT_FAULTS:
 		o->faults = true;
 		break;
@@ -185,7 +192,9 @@ static u64 half_of_memory(void)
 	return (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* Return: the text of a file, with one byte more than drivers read; -errno. */
+/*
+ * Read a file, at most one byte more than drivers read.  Return: 0 or -errno.
+ */
 static int load(const char *path, char *text)
 {
 	FILE *file = fopen(path, "re");
@@ -251,7 +260,7 @@ static u32 read_fabric(struct opts *o)
 	return 0;
 }
 
-/* Sets the fabric; its default limits are those of the loopback. */
+/* Sets the fabric; the default limits are the same as those of the loopback. */
 static int make_cfg(struct opts *o)
 {
 	struct ang_cfg *cfg = &o->cfg;
@@ -313,7 +322,7 @@ static int choose_nodes(struct opts *o, const char *only)
 		if (only && !on[i])
 			continue;
 		if (o->num_nodes == OPTS_MAX_CARDS) {
-			ret = misuse("one server has %u adapters at the most: choose some of the %u with --only",
+			ret = misuse("one server has at most %u adapters: choose from %u by --only",
 				     OPTS_MAX_CARDS, nodes);
 			break;
 		}
@@ -332,12 +341,14 @@ static int check(struct opts *o, const char *only)
 		return misuse("%s is missing; see angara-vfio --help",
 			      o->fabric ? "--socket-dir DIR" : "--fabric FABRIC");
 	if (stat(o->dir, &st) || !S_ISDIR(st.st_mode))
-		return misuse("--socket-dir '%s' is no folder: make it first",
+		return misuse("--socket-dir '%s' is not a folder: create it first",
 			      o->dir);
 	if ((o->links.listen || o->links.num_peers) && o->faults)
-		return misuse("--faults is for a server that serves the whole fabric, without --listen and --peer");
+		return misuse("--faults needs a server of the whole fabric, without --listen and --peer");
 	if ((o->links.listen || o->links.num_peers) && !only)
 		return misuse("--listen and --peer need --only LIST, the nodes of this server");
+	if (o->links.key && !o->links.listen && !o->links.num_peers)
+		return misuse("--peer-key needs --listen or --peer: it is the key of links with other servers");
 	o->cfg.remote = o->links.listen || o->links.num_peers;
 	o->cfg.sealed = !o->faults;
 	o->links.peer = o->peers;

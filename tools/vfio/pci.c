@@ -17,7 +17,7 @@
 #define CAP_MSIX	0x48
 #define CAP_EXP		0x60
 #define EXP_VERSION	2
-#define EXP_SIZE	0x3c	/* bytes of a capability of that version */
+#define EXP_SIZE	0x3c	/* bytes of a capability of EXP_VERSION */
 
 /*
  * Bits that a write changes; 0 for bytes not listed.  Bits that are cleared by
@@ -165,7 +165,7 @@ void pci_read(struct card *c, u64 off, void *buf, u32 len)
 
 	irq_deliver(c);
 	memcpy(to, c->pci.space + off, len);
-	/* The only bit that the adapter changes. */
+	/* PCI_STATUS_INTERRUPT is the only bit that the adapter changes. */
 	if (c->irq.isr && !c->pci.msix && off <= PCI_STATUS &&
 	    off + len > PCI_STATUS)
 		to[PCI_STATUS - off] |= PCI_STATUS_INTERRUPT;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "tls.h"
 
 #define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
 #define OUT_BYTES	(WIRE_MAX_BODY + (u32)sizeof(struct wire_head))
@@ -36,6 +37,25 @@ void peer_wake(struct peer *p)
 
 	if (!ang_xchg(&p->notified, 1) && write(p->wake, &one, sizeof(one)) < 0)
 		say("peer %s: %s", p->addr.name, strerror(errno));
+}
+
+/** peers_wake() - wake the threads of all peers; the caller holds the lock */
+void peers_wake(struct peers *ps)
+{
+	u32 i;
+
+	for (i = 0; i < ps->num; i++)
+		peer_wake(ps->peer[i]);
+}
+
+/** peer_index() - the index of a peer in peers.peer */
+u32 peer_index(const struct peer *p)
+{
+	u32 i = 0;
+
+	while (p->all->peer[i] != p)
+		i++;
+	return i;
 }
 
 /**
@@ -64,15 +84,20 @@ void peers_fail(struct peers *ps, const char *who, const char *what)
 	pthread_mutex_unlock(&ps->lock);
 }
 
-/** peers_hello() - fill in our hello */
+/** peers_hello() - fill in the hello of this server */
 void peers_hello(struct peers *ps, struct hello *h)
 {
+	pthread_mutex_lock(&ps->lock);
 	*h = (struct hello){
 		.self = ps->self,
 		.cfg = ps->cfg,
 		.nodes = (bool *)ps->host.ours,
 		.num_nodes = ps->num_nodes,
+		.era = READ_ONCE(ps->host.mem->lost),
+		.fabric_id = ps->whole ? ps->host.mem->cfg.fabric_id : 0,
+		.lost = wire_nodes(ps->lost, ps->num_nodes),
 	};
+	pthread_mutex_unlock(&ps->lock);
 }
 
 /* The nodes of a set as text, such as "0-3,7". */
@@ -96,7 +121,10 @@ static void list(const bool *nodes, u32 num, char *text, size_t size)
 	}
 }
 
-/* Can @h be the hello of @p, or of a new server? Caller holds the lock. */
+/*
+ * Can @h be the hello of @p, or of a new server, while this server starts?
+ * Caller holds the lock.
+ */
 static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			      const struct hello *h)
 {
@@ -112,29 +140,28 @@ static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			return "has nodes of this server: give each server its own --only";
 	for (i = 0; i < ps->num_nodes; i++)
 		if (h->nodes[i] && ps->owner[i])
-			return "has nodes of another or an earlier server: restart all servers";
-	return NULL;
+			return "has nodes of another server: give each server its own --only";
+	return !h->fabric_id && rejoin_runs(ps) ? rejoin_later : NULL;
 }
 
 /* Caller holds the lock. */
 static void take_nodes(struct peer *p, const struct hello *h)
 {
 	struct peers *ps = p->all;
-	u32 index = 0;
+	u32 index = peer_index(p);
 	u32 i;
 
-	while (ps->peer[index] != p)
-		index++;
 	p->other = h->self;
 	memcpy(p->nodes, h->nodes, ps->num_nodes * sizeof(*p->nodes));
 	for (i = 0; i < ps->num_nodes; i++)
 		if (h->nodes[i])
 			ang_store_release(&ps->owner[i], index + 1);
+	rejoin_known(p, h);
 }
 
 /**
- * peer_meet() - process the hello of a server that we dialled. Return: NULL or
- * the flaw
+ * peer_meet() - process the hello of a server that this server dialled. Return:
+ * NULL or the flaw
  */
 const char *peer_meet(struct peer *p, const struct hello *h)
 {
@@ -149,25 +176,43 @@ const char *peer_meet(struct peer *p, const struct hello *h)
 }
 
 /* Caller holds the lock. */
-static void look_whether_whole(struct peers *ps)
+static void whole(struct peers *ps)
 {
 	u64 id = ps->self;
 	u32 i;
 
-	if (ps->whole)
-		return;
-	for (i = 0; i < ps->num_nodes; i++)
-		if (!ps->host.ours[i] &&
-		    (!ps->owner[i] || !ps->peer[ps->owner[i] - 1]->met ||
-		     ps->peer[ps->owner[i] - 1]->gone))
-			return;
 	for (i = 0; i < ps->num; i++)
 		if (ps->peer[i]->met && ps->peer[i]->other < id)
 			id = ps->peer[i]->other;
 	/* All servers compute the same id; the model has not run yet. */
 	ps->host.mem->cfg.fabric_id = id;
-	ps->whole = true;
+	ang_store_release(&ps->whole, true);
+	peers_wake(ps);
 	pthread_cond_broadcast(&ps->change);
+}
+
+/**
+ * peers_look() - update the state after a change of connections
+ * @ps: peers; the caller holds the lock
+ */
+void peers_look(struct peers *ps)
+{
+	bool any = false;
+	u32 i;
+
+	if (ps->whole)
+		return;
+	for (i = 0; i < ps->num_nodes; i++) {
+		const struct peer *p = ps->owner[i] ?
+				       ps->peer[ps->owner[i] - 1] : NULL;
+
+		ps->missing[i] = !p || !p->met || p->gone;
+		any |= ps->missing[i] && !ps->host.ours[i];
+	}
+	if (rejoin_runs(ps))
+		rejoin_look(ps, ps->missing);
+	else if (!any)
+		whole(ps);
 }
 
 /** peer_up() - mark a connection as up; both sides have agreed */
@@ -179,45 +224,33 @@ void peer_up(struct peer *p)
 	pthread_mutex_lock(&p->all->lock);
 	first = !p->met;
 	p->met = true;
-	look_whether_whole(p->all);
+	peers_look(p->all);
 	pthread_mutex_unlock(&p->all->lock);
 	list(p->nodes, p->all->num_nodes, nodes, sizeof(nodes));
 	say("peer %s: %s nodes %s", p->addr.name,
 	    first ? "has" : "reconnected with", nodes);
 }
 
-/** peer_lost() - drop a peer permanently; called by the peer's thread */
+/** peer_lost() - drop a peer, whose nodes are lost; called by the peer's thread */
 void peer_lost(struct peer *p, const char *why)
 {
 	struct peers *ps = p->all;
-	const struct ang_topo *topo = &ps->cfg.topo;
-	u32 *nodes = calloc(topo->routers, sizeof(*nodes));
+	u32 index = peer_index(p);
 	char text[64];
-	u32 index = 0;
-	u32 n = 0;
 	u32 i;
 
 	list(p->nodes, ps->num_nodes, text, sizeof(text));
 	say("peer %s: nodes %s are gone: it %s", p->addr.name, text, why);
-	for (i = 0; nodes && i < topo->routers; i++)
-		if (p->nodes[ang_topo_keeper(topo, i)])
-			nodes[n++] = i;
-	if (nodes)
-		ang_remote_lost(&p->view, nodes, n);
-	else
-		/* Without memory for the list, report the nodes one at a time. */
-		for (i = 0; i < topo->routers; i++)
-			if (p->nodes[ang_topo_keeper(topo, i)])
-				ang_remote_lost(&p->view, &i, 1);
-	free(nodes);
 	pthread_mutex_lock(&ps->lock);
+	rejoin_lose(ps, &p->view, p->nodes);
 	p->gone = true;
+	p->met = false;
+	p->other = 0;
+	p->tell_lost = 0;
 	if (!ps->whole && !ps->failed[0])
 		snprintf(ps->failed, sizeof(ps->failed),
-			 "peer %s is gone before all servers were connected", p->addr.name);
+			 "peer %s was lost before all servers were connected", p->addr.name);
 	pthread_cond_broadcast(&ps->change);
-	while (ps->peer[index] != p)
-		index++;
 	for (i = 0; i < ps->num; i++) {
 		if (i == index || ps->peer[i]->gone || !ps->peer[i]->met)
 			continue;
@@ -227,8 +260,13 @@ void peer_lost(struct peer *p, const char *why)
 	pthread_mutex_unlock(&ps->lock);
 }
 
-/** peer_heard_lost() - process a peer's report that it has lost a third server */
-void peer_heard_lost(struct peer *p, u32 node)
+/**
+ * peer_heard_lost() - process a peer's report that it has lost a third server
+ * @p: peer
+ * @node: node of that server
+ * @era: era that began with the loss; an earlier server may have had the node
+ */
+void peer_heard_lost(struct peer *p, u32 node, u32 era)
 {
 	struct peers *ps = p->all;
 	struct peer *q;
@@ -236,7 +274,7 @@ void peer_heard_lost(struct peer *p, u32 node)
 	pthread_mutex_lock(&ps->lock);
 	if (node < ps->num_nodes && ps->owner[node]) {
 		q = ps->peer[ps->owner[node] - 1];
-		if (q != p && !q->gone) {
+		if (q != p && !q->gone && ang_later(era, q->born)) {
 			snprintf(q->doom, sizeof(q->doom),
 				 "is no longer reachable from %s", p->addr.name);
 			peer_wake(q);
@@ -247,8 +285,8 @@ void peer_heard_lost(struct peer *p, u32 node)
 
 static void peer_free(struct peer *p)
 {
-	if (p->handed >= 0)
-		close(p->handed);
+	stream_free(p->handed);
+	free(p->handed_nodes);
 	if (p->wake >= 0)
 		close(p->wake);
 	link_free(&p->link);
@@ -269,17 +307,18 @@ struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
 	p->all = ps;
 	p->addr = *addr;
 	p->dials = dials;
-	p->fd = p->handed = -1;
 	p->since = peer_ms();
 	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	p->nodes = calloc(ps->num_nodes, sizeof(*p->nodes));
 	p->out = malloc(OUT_BYTES);
 	p->in = malloc(IN_BYTES);
 	p->scratch = calloc(ps->num_nodes, sizeof(*p->scratch));
+	p->handed_nodes = calloc(ps->num_nodes, sizeof(*p->handed_nodes));
 	ang_view_init(&p->view, ps->host.mem, ps->host.ops, ps->host.host);
 	/* Set this before the peer's thread starts, which may search for the peer here. */
 	ps->peer[ps->num] = p;
 	if (p->wake < 0 || !p->nodes || !p->out || !p->in || !p->scratch ||
+	    !p->handed_nodes ||
 	    pthread_create(&p->thread, NULL, peer_main, p)) {
 		ps->peer[ps->num] = NULL;
 		peer_free(p);
@@ -299,33 +338,55 @@ static struct peer *find(struct peers *ps, u64 self)
 	return NULL;
 }
 
+/* Return: an accepted peer without nodes, or a new one; NULL: none. */
+static struct peer *vacant(struct peers *ps, const struct address *from)
+{
+	u32 i, k;
+
+	for (i = 0; i < ps->num; i++) {
+		struct peer *p = ps->peer[i];
+
+		for (k = 0; k < ps->num_nodes && !p->nodes[k]; k++)
+			;
+		if (k == ps->num_nodes && !p->dials && !p->other && !p->handed) {
+			p->addr = *from;
+			return p;
+		}
+	}
+	return peer_new(ps, from, false);
+}
+
 /* Caller holds the lock. */
-static const char *admit(struct peers *ps, struct hello *h, int fd,
+static const char *admit(struct peers *ps, struct hello *h, struct stream *s,
 			 const struct address *from)
 {
 	struct peer *p = find(ps, h->self);
 	const char *flaw;
 
-	if (p && p->gone)
-		return "was declared lost: restart all servers";
 	if (p && p->dials)
 		return "is already linked: name it once";
 	if (!p) {
 		if (h->other)
-			return "was linked with an earlier server here: restart all servers";
-		flaw = hello_flaw(ps, NULL, h);
+			return h->other == ps->self ?
+			       "was declared lost: restart it" :
+			       "was linked with an earlier server here";
+		flaw = ps->whole ? rejoin_admit(ps, h, &p) : hello_flaw(ps, NULL, h);
 		if (flaw)
 			return flaw;
-		p = peer_new(ps, from, false);
+		if (!p)
+			p = vacant(ps, from);
 		if (!p)
 			return "exceeds the number of peers";
-		take_nodes(p, h);
+		if (ps->whole)
+			p->gone = true;
+		else
+			take_nodes(p, h);
 	}
-	if (p->handed >= 0)
-		close(p->handed);
-	p->handed = fd;
+	stream_free(p->handed);
+	p->handed = s;
 	p->handed_hello = *h;
-	p->handed_hello.nodes = NULL;
+	p->handed_hello.nodes = p->handed_nodes;
+	memcpy(p->handed_nodes, h->nodes, ps->num_nodes * sizeof(*h->nodes));
 	peer_wake(p);
 	return NULL;
 }
@@ -334,18 +395,18 @@ static const char *admit(struct peers *ps, struct hello *h, int fd,
  * peers_admit() - admit a server that has dialled and sent its hello
  * @ps: peers
  * @h: hello
- * @fd: connection; owned by this function if it succeeds
+ * @s: connection; owned by this function if it succeeds
  * @from: its address
  *
  * Return: NULL, or the error.
  */
-const char *peers_admit(struct peers *ps, struct hello *h, int fd,
+const char *peers_admit(struct peers *ps, struct hello *h, struct stream *s,
 			const struct address *from)
 {
 	const char *flaw;
 
 	pthread_mutex_lock(&ps->lock);
-	flaw = admit(ps, h, fd, from);
+	flaw = admit(ps, h, s, from);
 	pthread_mutex_unlock(&ps->lock);
 	return flaw;
 }
@@ -383,7 +444,7 @@ static int dial_all(struct peers *ps, const struct peers_options *o)
 	u32 i;
 
 	for (i = 0; i < o->num_peers; i++) {
-		const char *flaw = address_parse(o->peer[i], &addr);
+		const char *flaw = peers_address(ps, o->peer[i], &addr);
 
 		if (flaw) {
 			say("--peer '%s': %s", o->peer[i], flaw);
@@ -426,14 +487,20 @@ struct peers *peers_new(const struct peers_host *host,
 	pthread_mutex_init(&ps->lock, NULL);
 	pthread_cond_init(&ps->change, NULL);
 	ps->owner = calloc(ps->num_nodes, sizeof(*ps->owner));
+	ps->lost = calloc(ps->num_nodes, sizeof(*ps->lost));
+	ps->missing = calloc(ps->num_nodes, sizeof(*ps->missing));
 	ang_view_init(&v, host->mem, host->ops, host->host);
 	for (i = 0; i < ps->cfg.topo.routers; i++)
 		if (!host->ours[ang_topo_keeper(&ps->cfg.topo, i)])
 			ang_remote_set(&v, i);
-	if (ps->owner)
+	if (ps->owner && ps->lost && ps->missing)
 		ret = getrandom(&ps->self, sizeof(ps->self), 0) ==
 		      sizeof(ps->self) ? 0 : -EIO;
 	ps->self |= !ps->self;
+	if (!ret && o->key) {
+		ps->key = tls_key_load(o->key);
+		ret = ps->key ? 0 : -EINVAL;
+	}
 	if (!ret && o->listen)
 		ret = peers_listen_open(ps, o->listen);
 	if (!ret)
@@ -480,6 +547,9 @@ void peers_free(struct peers *ps)
 		close(ps->listener_wake);
 	pthread_cond_destroy(&ps->change);
 	pthread_mutex_destroy(&ps->lock);
+	tls_key_free(ps->key);
 	free(ps->owner);
+	free(ps->lost);
+	free(ps->missing);
 	free(ps);
 }

@@ -7,8 +7,8 @@
  * against the table below before it is used: length of its body, number of file
  * descriptors, and that the version was negotiated.
  *
- * The server answers an error of a client; it closes the connection only if it
- * no longer knows where the next message starts.
+ * The server replies to an invalid message with an error.  It closes the
+ * connection only if it no longer knows where the next message starts.
  */
 #include <errno.h>
 #include <linux/vfio.h>
@@ -81,7 +81,7 @@ static int do_info(struct card *c, struct vfu_msg *m, u8 *out)
 	return put(out, info, sizeof(info));
 }
 
-/* No region can be mapped, so QEMU need not wait for its writes. */
+/* No region can be mapped into the client. */
 static int do_region_info(struct card *c, struct vfu_msg *m, u8 *out)
 {
 	struct vfio_region_info info;
@@ -160,7 +160,7 @@ static int do_set_irqs(struct card *c, struct vfu_msg *m, u8 *out)
 		return -EINVAL;
 	if (len)
 		which = m->body + sizeof(set);
-	/* An empty range at 0 removes all ranges. */
+	/* Without data, count 0 from 0 on removes all eventfds. */
 	if (!set.count && !set.start && data == VFIO_IRQ_SET_DATA_NONE &&
 	    action == VFIO_IRQ_SET_ACTION_TRIGGER)
 		return irq_set(c, set.index, 0, count, NULL);

@@ -27,10 +27,10 @@
 
 #define VFU_MAX_FDS		16U	/* most descriptors in a message to the server */
 #define VFU_MAX_DATA		1048576U /* most bytes of a region in one message */
-#define VFU_MAX_MAPS		65535U	/* number that every client may use */
+#define VFU_MAX_MAPS		65535U	/* ranges that every client may map */
 #define VFU_MAX_MSG		((u32)(sizeof(struct vfu_hdr) + \
 				       sizeof(struct vfu_region)) + VFU_MAX_DATA)
-#define VFU_MAX_OTHER		8192U	/* body of a message without data */
+#define VFU_MAX_OTHER		8192U	/* most bytes of another body */
 #define VFU_MAX_REPLY		(sizeof(struct vfu_hdr) + \
 				 sizeof(struct vfu_region) + VFU_MAX_DATA)
 
@@ -83,7 +83,7 @@ struct vfu_msg {
 	const u8 *body;
 	u32 len;		/* bytes of body */
 	u32 num_fds;
-	bool more_fds;		/* the message had more, which are closed */
+	bool more_fds;		/* it had more; they are closed */
 	int fds[VFU_MAX_FDS];	/* a handler that keeps a descriptor sets -1 here */
 };
 

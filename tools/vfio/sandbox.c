@@ -69,7 +69,9 @@ struct rule {
 	u32 val;
 };
 
-/* Versions of glibc use different calls, so their alternatives are listed, too. */
+/*
+ * Versions of glibc use different calls; the calls of all of them are listed.
+ */
 static const struct rule rules[] = {
 	/* Sockets, eventfds and files of memory. */
 	{ __NR_read }, { __NR_write }, { __NR_writev }, { __NR_close },
@@ -123,11 +125,11 @@ static const struct rule rules[] = {
 #endif
 };
 
-/* With --peer or --listen the server makes broken connections again. */
+/* With --peer or --listen the server replaces broken connections. */
 static const struct rule link_rules[] = {
 	{ __NR_socket, EQUALS, 0, AF_INET },
 	{ __NR_socket, EQUALS, 0, AF_INET6 },
-	{ __NR_connect },
+	{ __NR_connect }, { __NR_getsockname }, { __NR_getpeername },
 };
 
 #define RULE_INSNS	5	/* most instructions of a rule */

@@ -8,7 +8,7 @@
  * most one message and one reply of a client.
  *
  *   client	the card's thread alone
- *   stop	atomic; set by the main thread, which then kicks
+ *   stop	atomic; set by the main thread, which then wakes this thread
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +33,9 @@ struct client {
 };
 
 /*
- * Closing a socket may block for the SO_LINGER time that the client has set,
- * also for sockets in its queue that the server has not received.
+ * Closing a socket may block for the SO_LINGER time that the client has set.
+ * So may closing a socket whose queue has sockets that the server has not
+ * received.
  */
 static void fd_close(struct card *c, int fd)
 {
@@ -188,8 +189,8 @@ static void answer(struct card *c)
 
 	if (fd < 0) {
 		/*
-		 * An error other than a missing client would repeat at once:
-		 * wait.
+		 * EAGAIN and ECONNABORTED mean that no client is left to accept.
+		 * Any other error would occur again at once, so wait.
 		 */
 		if (errno != EAGAIN && errno != ECONNABORTED)
 			usleep(100000);

@@ -481,7 +481,7 @@ static int tree_check(struct show *s)
 
 	if (!s->attr[ANG_NL_ID] ||
 	    number(s->attr[ANG_NL_ID]) >= cfg->trees)
-		return show_end(s, -EINVAL, "tree: is needed");
+		return show_end(s, -EINVAL, "tree: required");
 	look.index = number(s->attr[ANG_NL_ID]);
 	rows = calloc(topo->routers, sizeof(*rows));
 	if (!rows)
@@ -523,7 +523,7 @@ int show_answer(struct show *s)
 	if (dev && fabric_remote(s->fabric, nla_get_u32(dev)))
 		return show_end(s, -ENODEV, "that node belongs to another server");
 	if (!dev && (!all || !kind))
-		return show_end(s, -EINVAL, "dev: is needed");
+		return show_end(s, -EINVAL, "dev: required");
 	if (!kind)
 		return tree_check(s);
 	if (!all)

@@ -28,7 +28,7 @@ void traces_destroy(struct traces *t)
 
 /**
  * traces_add() - add a reader
- * @t: the fabric's
+ * @t: readers of the fabric
  * @node: record only this node, or TRACE_ALL
  *
  * Return: argument of traces_remove(), or NULL: out of memory.
@@ -101,7 +101,7 @@ void traces_record(struct traces *t, const struct ang_trace *rec)
 
 /**
  * traces_take() - take records
- * @t: the fabric's
+ * @t: readers of the fabric
  * @tracer: the reader
  * @out: out
  * @max: room in @out

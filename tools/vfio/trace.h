@@ -22,7 +22,7 @@
 /**
  * struct trace_rec - a record
  * @ns: time, since 1970
- * @lost: records before it that were lost
+ * @lost: records that were lost directly before this record
  * @rec: the record of the model
  */
 struct trace_rec {
@@ -33,8 +33,8 @@ struct trace_rec {
 
 /**
  * struct tracer - a reader
- * @next: of the list
- * @node: only this node, or TRACE_ALL
+ * @next: next reader in the list
+ * @node: node whose packets are recorded, or TRACE_ALL
  * @head: records taken
  * @tail: records put in
  * @lost: records lost since the last record in @ring

@@ -29,7 +29,7 @@ static bool has_page(json_object *val)
 	return is_number(val) && json_object_get_int64(val) & DMA_PAGE;
 }
 
-/* The server sends no commands, so it does not need the second socket. */
+/* The second socket is for commands of the server, which sends none. */
 static bool is_twin(json_object *val)
 {
 	json_object *supported;
@@ -157,7 +157,7 @@ int version_handle(struct card *c, const struct vfu_msg *m, u8 *out, u32 max)
 	if (!ret)
 		bad = flaw(caps);
 	if (ret) {
-		card_say(c, "the client's version data is no JSON object with capabilities");
+		card_say(c, "the client's version data is not a JSON object with capabilities");
 	} else if (bad) {
 		card_say(c, "the client's capability %s is malformed or cannot be met",
 			 bad);

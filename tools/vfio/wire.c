@@ -8,19 +8,23 @@
 
 static_assert(sizeof(struct wire_head) == 32, "wire");
 static_assert(offsetof(struct wire_head, seq) == 16, "wire");
-static_assert(sizeof(struct wire_hello) == 48, "wire");
+static_assert(sizeof(struct wire_hello) == 64, "wire");
 static_assert(offsetof(struct wire_hello, fabric) == 24, "wire");
+static_assert(offsetof(struct wire_hello, fabric_id) == 48, "wire");
 static_assert(sizeof(struct wire_range) == 8, "wire");
+static_assert(sizeof(struct wire_join) == 16, "wire");
+static_assert(sizeof(struct wire_lost) == 8, "wire");
 static_assert(sizeof(struct wire_packet) == 80, "wire");
 static_assert(offsetof(struct wire_packet, src_ctx) == 56, "wire");
 static_assert(offsetof(struct wire_packet, dir) == 68, "wire");
 static_assert(sizeof(struct wire_taken) == 8, "wire");
+static_assert(sizeof(struct wire_mgmt) == 208, "wire");
 static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <=
 	      WIRE_MAX_BODY, "wire");
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
-/* A new member must be carried, too: below, and in struct wire_packet. */
-static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 17, "wire");
+/* A new member must be added to struct wire_packet, and be copied below. */
+static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 18, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
 {
@@ -39,9 +43,9 @@ static u32 checksum(const struct wire_head *h, const void *body)
  * wire_seal() - fill the head of a frame
  * @frame: head, and the body after it
  * @type: WIRE_*
- * @length: of the body
+ * @length: bytes of the body
  * @seq: number or 0
- * @ack: last frame that arrived
+ * @ack: number of the last frame received
  */
 void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack)
 {
@@ -60,7 +64,7 @@ const char *wire_head_flaw(const struct wire_head *h)
 {
 	if (le32_to_cpu(h->length) > WIRE_MAX_BODY)
 		return "a frame that is too long";
-	if (!h->type || h->type > WIRE_LOST)
+	if (!h->type || h->type > WIRE_MGMT)
 		return "a frame of an unknown type";
 	return NULL;
 }
@@ -80,40 +84,61 @@ const char *wire_flaw(const struct wire_head *h, const void *body)
 		return "a frame whose number does not match its type";
 	switch (h->type) {
 	case WIRE_ALIVE:
+	case WIRE_JOINED:
 		return length ? "a frame with a body that must not have one" : NULL;
+	case WIRE_JOIN:
+		return length != sizeof(struct wire_join) ?
+		       "a JOIN of another length" : NULL;
 	case WIRE_PACKET:
 		return length < sizeof(struct wire_packet) ?
 		       "a truncated packet" : NULL;
 	case WIRE_TAKEN:
 		return !length || length % sizeof(struct wire_taken) ?
 		       "an invalid list of taken packets" : NULL;
+	case WIRE_MGMT:
+		return length != sizeof(struct wire_mgmt) ?
+		       "a management packet of a wrong size" : NULL;
 	case WIRE_LOST:
-		return !length || length % sizeof(__le32) ?
+		return !length || length % sizeof(struct wire_lost) ?
 		       "an invalid list of nodes" : NULL;
 	default:
 		return NULL;
 	}
 }
 
-static u64 fabric_hash(u64 hash, u32 word)
+#define HASH_START	0xCBF29CE484222325ULL
+
+static u64 hash_word(u64 hash, u32 word)
 {
 	return (hash ^ word) * 0x100000001B3ULL;
+}
+
+/** wire_nodes() - compute a hash of a set of nodes */
+u64 wire_nodes(const bool *nodes, u32 num_nodes)
+{
+	u64 hash = HASH_START;
+	u32 i;
+
+	for (i = 0; i < num_nodes; i++)
+		if (nodes[i])
+			hash = hash_word(hash, i);
+	return hash;
 }
 
 /** wire_fabric() - compute a hash of the topology */
 u64 wire_fabric(const struct ang_topo *topo)
 {
-	u64 hash = fabric_hash(0xCBF29CE484222325ULL, topo->kind);
+	u64 hash = hash_word(HASH_START, topo->kind);
 	u32 router, port;
 
-	hash = fabric_hash(hash, topo->nodes);
+	hash = hash_word(hash, topo->nodes);
 	for (router = 0; router < topo->routers; router++)
 		for (port = 0; port < topo->nports; port++) {
 			u32 far = ANGARA_PORT_NONE;
 			u32 to = ang_topo_peer(topo, router, port, &far);
 
-			hash = fabric_hash(hash, to);
-			hash = fabric_hash(hash, to == ANG_NONE ? 0 : far);
+			hash = hash_word(hash, to);
+			hash = hash_word(hash, to == ANG_NONE ? 0 : far);
 		}
 	return hash;
 }
@@ -121,7 +146,7 @@ u64 wire_fabric(const struct ang_topo *topo)
 /**
  * wire_hello_put() - make a hello
  * @frame: out: WIRE_MAX_BODY bytes and a head
- * @h: this server; all of its nodes are in WIRE_MAX_RANGES ranges
+ * @h: hello of this server
  *
  * Return: bytes of the frame; 0 if the nodes are in too many ranges.
  */
@@ -144,6 +169,9 @@ u32 wire_hello_put(void *frame, const struct hello *h)
 	w->ops = cpu_to_le16(h->cfg.ops);
 	w->train = cpu_to_le16(h->cfg.train);
 	w->depth = cpu_to_le16(h->cfg.depth);
+	w->era = cpu_to_le32(h->era);
+	w->fabric_id = cpu_to_le64(h->fabric_id);
+	w->lost = cpu_to_le64(h->lost);
 	for (i = 0; i < h->num_nodes; i++) {
 		if (!h->nodes[i])
 			continue;
@@ -211,6 +239,9 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 	out->self = le64_to_cpu(w.self);
 	out->other = le64_to_cpu(w.other);
 	out->seen = le64_to_cpu(h->ack);
+	out->era = le32_to_cpu(w.era);
+	out->fabric_id = le64_to_cpu(w.fabric_id);
+	out->lost = le64_to_cpu(w.lost);
 	memset(out->nodes, 0, out->num_nodes * sizeof(*out->nodes));
 	for (i = 0; i < le16_to_cpu(w.ranges); i++) {
 		struct wire_range r;
@@ -227,6 +258,18 @@ const char *wire_hello_get(const struct wire_head *h, const void *body,
 		from = last + 1;
 	}
 	return NULL;
+}
+
+/** wire_join_put() - make a JOIN, see struct wire_join. Return: bytes of the frame */
+u32 wire_join_put(void *frame, u32 era, u64 lost)
+{
+	struct wire_join *w = (void *)((struct wire_head *)frame + 1);
+
+	*w = (struct wire_join){
+		.era = cpu_to_le32(era), .lost = cpu_to_le64(lost),
+	};
+	wire_seal(frame, WIRE_JOIN, sizeof(*w), 0, 0);
+	return (u32)(sizeof(struct wire_head) + sizeof(*w));
 }
 
 /** wire_text_put() - make a frame of text, cut if it is too long. Return: bytes */

@@ -12,15 +12,18 @@
 #include "ang_rules.h"
 
 #define WIRE_MAGIC	0x50474E41U	/* "ANGP" */
-#define WIRE_VERSION	4
+#define WIRE_VERSION	5
 
 /* Types of frames.  Frames with a number (seq) are kept until they are acknowledged. */
 #define WIRE_HELLO	1	/* first frame of each side: struct wire_hello */
 #define WIRE_REFUSE	2	/* last frame: the reason, as text */
 #define WIRE_ALIVE	3	/* no body: acknowledges frames and keeps the connection alive */
-#define WIRE_PACKET	4	/* numbered: struct wire_packet, payload */
-#define WIRE_TAKEN	5	/* numbered: struct wire_taken, as many as fit */
-#define WIRE_LOST	6	/* numbered: __le32, nodes that are lost */
+#define WIRE_JOIN	4	/* request of a new server to join: struct wire_join */
+#define WIRE_JOINED	5	/* no body: the receiver of JOIN has accepted it */
+#define WIRE_PACKET	6	/* numbered: struct wire_packet, payload */
+#define WIRE_TAKEN	7	/* numbered: struct wire_taken, as many as fit */
+#define WIRE_LOST	8	/* numbered: struct wire_lost, as many as fit */
+#define WIRE_MGMT	9	/* numbered: struct wire_mgmt */
 
 /*
  * Channels of a link: independent FIFOs.  Packets of ANGARA_VC_UP use UP,
@@ -46,7 +49,8 @@
  * @crc: CRC-32 (of zlib) of head, with 0 here, and body
  * @type: WIRE_*
  * @reserved: 0
- * @seq: number, one more than that of the last frame; 0: has none
+ * @seq: number of this frame, one more than that of the last numbered frame; 0:
+ * none
  * @ack: number of the last frame received
  */
 struct wire_head {
@@ -72,8 +76,13 @@ struct wire_head {
  * @train: packets that travel together
  * @depth: packets that a link buffers per virtual channel
  * @reserved: 0
+ * @era: ang_fabric.lost
+ * @fabric_id: id of the sender's fabric, which the receiver has to join; 0:
+ * none
+ * @lost: wire_nodes() of the nodes that are lost
  *
- * In the head, ack is the last frame received: the sender continues after it.
+ * In the head, ack is the last frame received; the receiver of the hello
+ * continues with the next frame.
  */
 struct wire_hello {
 	__le32 magic;
@@ -87,12 +96,38 @@ struct wire_hello {
 	__le16 ops;
 	__le16 train;
 	__le16 depth;
-	__le16 reserved[3];
+	__le16 reserved;
+	__le32 era;
+	__le64 fabric_id;
+	__le64 lost;
 };
 
 struct wire_range {
 	__le32 first;
 	__le32 last;
+};
+
+/**
+ * struct wire_join - a new server takes over lost nodes
+ * @era: era of the fabric that begins when the server joins, see
+ * ang_remote_back()
+ * @reserved: 0
+ * @lost: value in the hello of the receiver
+ */
+struct wire_join {
+	__le32 era;
+	__le32 reserved;
+	__le64 lost;
+};
+
+/**
+ * struct wire_lost - report that the sender has lost a server
+ * @node: a node of that server
+ * @era: value of ang_fabric.lost after the loss
+ */
+struct wire_lost {
+	__le32 node;
+	__le32 era;
 };
 
 /**
@@ -135,6 +170,23 @@ struct wire_packet {
 };
 
 /**
+ * struct wire_mgmt - management packet on a link
+ * @node: node that it arrives at
+ * @dir: link of that node
+ * @reserved: 0
+ * @pkt: the packet
+ *
+ * There is no flow control: the receiver drops packets for which it has no
+ * room.
+ */
+struct wire_mgmt {
+	__le32 node;
+	__u8 dir;
+	__u8 reserved[3];
+	struct angara_mgmt pkt;
+};
+
+/**
  * struct wire_taken - report that packets have left a channel and made room
  * @node: node at which the link ends
  * @dir: link of that node
@@ -156,6 +208,9 @@ struct hello {
 	struct ang_cfg cfg;
 	bool *nodes;
 	u32 num_nodes;
+	u32 era;
+	u64 fabric_id;
+	u64 lost;
 };
 
 void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack);
@@ -163,9 +218,11 @@ const char *wire_head_flaw(const struct wire_head *h);
 const char *wire_flaw(const struct wire_head *h, const void *body);
 
 u64 wire_fabric(const struct ang_topo *topo);
+u64 wire_nodes(const bool *nodes, u32 num_nodes);
 u32 wire_hello_put(void *frame, const struct hello *h);
 const char *wire_hello_get(const struct wire_head *h, const void *body,
 			   const struct ang_cfg *cfg, struct hello *out);
+u32 wire_join_put(void *frame, u32 era, u64 lost);
 u32 wire_text_put(void *frame, u32 type, const char *text);
 void wire_text_get(const struct wire_head *h, const void *body, char *text);
 

@@ -30,23 +30,26 @@
 #define ANGARA_GENL_MCGRP_ADMIN	"admin"
 
 /*
- * Partitions of users: a process of user @uid gets this one by default, see
- * angara_query.pkey.  Users above ANGARA_PKEY_UID_MAX have none.
+ * Default partition of a user: a process of user @uid gets this partition, see
+ * angara_query.pkey.  Users above ANGARA_PKEY_UID_MAX have no default
+ * partition.
  */
 #define ANGARA_PKEY_UID(uid)	(0x80000000U | (uid))
 #define ANGARA_PKEY_UID_MAX	0x7FFFFFFFU
 
 /*
- * Commands.  *_GET returns one object, or all of them with NLM_F_DUMP.  A dump
- * can be restricted to a device or a fabric, and that of rows to
+ * Commands.  *_GET returns one object, or all objects with NLM_F_DUMP.  A dump
+ * can be restricted to a device or a fabric, and a dump of rows also to
  * ANGARA_A_TREE_ID.  Trees and contexts of other partitions are visible with
- * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR, TREE_DELEGATE and PORT_SET need it.
+ * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR, TREE_DELEGATE and PORT_SET need
+ * CAP_NET_ADMIN.
  *
- * The node of a device keeps switches, see ANGARA_TREE_ROUTER in linux/angara.h.
- * Their ports and rows are objects of that device, identified by
- * ANGARA_A_PORT_ROUTER and ANGARA_A_TREE_ROUTER: dumps have those of all its
- * routers.  A request for one object, TREE_SET, TREE_CLEAR and PORT_SET without
- * that attribute mean the node itself.  TREE_DELEGATE means all its routers.
+ * The node of a device may keep switches, see ANGARA_TREE_ROUTER in
+ * linux/angara.h.  Ports and rows of these switches are objects of the device,
+ * identified by ANGARA_A_PORT_ROUTER and ANGARA_A_TREE_ROUTER.  Dumps contain
+ * the objects of the node and of its switches.  Without that attribute, a
+ * request for one object, TREE_SET, TREE_CLEAR and PORT_SET apply to the node
+ * itself.  TREE_DELEGATE applies to the node and its switches.
  */
 enum {
 	ANGARA_CMD_UNSPEC,
@@ -58,7 +61,7 @@ enum {
 	ANGARA_CMD_TREE_CLEAR,
 	ANGARA_CMD_TREE_CHECK,
 	ANGARA_CMD_TREE_DELEGATE,
-	ANGARA_CMD_EVENT,		/* multicast */
+	ANGARA_CMD_EVENT,		/* sent to multicast groups */
 	ANGARA_CMD_FABRIC_GET,
 	ANGARA_CMD_PORT_SET,
 	__ANGARA_CMD_MAX
@@ -67,10 +70,10 @@ enum {
 #define ANGARA_CMD_MAX (__ANGARA_CMD_MAX - 1)
 
 /*
- * Attributes: one set for each kind of object.  A set begins with the location
- * of the object: PAD, DEV, NODE, FABRIC, then ID, the object's number there.
- * These have the same values in all sets.  In the sets of devices and fabrics
- * ID is the object's own number.
+ * Attributes: one set for each kind of object.  Each set begins with PAD, then
+ * the location of the object: DEV, NODE, FABRIC, and ID, the object's number on
+ * that device.  These attributes have the same numbers in all sets.  In the
+ * sets of devices and fabrics, ID is the number of the device or fabric.
  */
 
 /* Devices: ANGARA_CMD_DEV_GET. */
@@ -78,7 +81,7 @@ enum {
 	ANGARA_A_DEV_UNSPEC,
 	ANGARA_A_DEV_PAD,
 	ANGARA_A_DEV_ID,		/* u32: N of /dev/angaraN */
-	ANGARA_A_DEV_NODE,		/* u32: number in the fabric */
+	ANGARA_A_DEV_NODE,		/* u32: node number in the fabric */
 	ANGARA_A_DEV_FABRIC,		/* u64 */
 	ANGARA_A_DEV_NODES,		/* u32: nodes in the fabric */
 	ANGARA_A_DEV_PORTS,		/* u32: ports of the router */
@@ -91,14 +94,14 @@ enum {
 
 #define ANGARA_A_DEV_MAX (__ANGARA_A_DEV_MAX - 1)
 
-/* Fabrics, each as one of its devices describes it: ANGARA_CMD_FABRIC_GET. */
+/* Fabrics, as their devices describe them: ANGARA_CMD_FABRIC_GET. */
 enum {
 	ANGARA_A_FABRIC_UNSPEC,
 	ANGARA_A_FABRIC_PAD,
 	ANGARA_A_FABRIC_DEV,		/* u32: device that describes it */
 	ANGARA_A_FABRIC_NODE,		/* u32: node of that device */
 	ANGARA_A_FABRIC_ID,		/* u64 */
-	ANGARA_A_FABRIC_NODES,		/* u32 */
+	ANGARA_A_FABRIC_NODES,		/* u32: nodes in the fabric */
 	ANGARA_A_FABRIC_DESCRIPTION,	/* string: "torus:2x2x2" */
 	__ANGARA_A_FABRIC_MAX
 };
@@ -106,10 +109,10 @@ enum {
 #define ANGARA_A_FABRIC_MAX (__ANGARA_A_FABRIC_MAX - 1)
 
 /*
- * Faults that an administrator gives a link, for tests: packets that leave by the
- * port, and acknowledgements of these, are lost or corrupted with a probability, or
- * delayed.  The adapters hide this by retransmission.  Both directions of a link
- * are down or up together.
+ * Faults that an administrator sets on a link, for tests: packets that leave by
+ * the port, and their acknowledgements, are lost or corrupted with a given
+ * probability, or delayed.  The adapters hide these faults by retransmission.
+ * A link is down or up in both directions.
  */
 #define ANGARA_FAULT_ONE	1000000000U	/* a probability of 1 */
 #define ANGARA_FAULT_MAX_NS	1000000000U	/* the longest delay */
@@ -122,15 +125,15 @@ enum {
 	ANGARA_A_PORT_NODE,		/* u32 */
 	ANGARA_A_PORT_FABRIC,		/* u64 */
 	ANGARA_A_PORT_ID,		/* u8: number of the port */
-	ANGARA_A_PORT_NEIGHBOR,		/* u32: router at the far end */
-	ANGARA_A_PORT_NEIGHBOR_PORT,	/* u8: its port */
+	ANGARA_A_PORT_NEIGHBOR,		/* u32: router at the other end */
+	ANGARA_A_PORT_NEIGHBOR_PORT,	/* u8: port at the other end */
 	ANGARA_A_PORT_COUNTERS,		/* nested: ANGARA_A_PORT_COUNTER_* */
 	ANGARA_A_PORT_ROUTER,		/* u32: router that has the port */
 	ANGARA_A_PORT_DOWN,		/* u8: 1: the link is down */
 	ANGARA_A_PORT_LOSS,		/* u32: packets lost, of ANGARA_FAULT_ONE */
-	ANGARA_A_PORT_CORRUPT,		/* u32: corrupted, likewise */
-	ANGARA_A_PORT_DELAY,		/* u64: more time on the way, ns */
-	ANGARA_A_PORT_SEED,		/* u64: of the link's generator */
+	ANGARA_A_PORT_CORRUPT,		/* u32: packets corrupted, as LOSS */
+	ANGARA_A_PORT_DELAY,		/* u64: additional delay, ns */
+	ANGARA_A_PORT_SEED,		/* u64: seed of random faults */
 	__ANGARA_A_PORT_MAX
 };
 
@@ -146,8 +149,8 @@ enum {
 	ANGARA_A_TREE_ID,		/* u8: TreeId */
 	ANGARA_A_TREE_STATE,		/* u8: ANGARA_TREE_STATE_* */
 	ANGARA_A_TREE_IS_ROOT,		/* u8 */
-	ANGARA_A_TREE_TO_ROOT,		/* u8: port up or ANGARA_PORT_NONE */
-	ANGARA_A_TREE_PORTS,		/* u64: set of ports down */
+	ANGARA_A_TREE_TO_ROOT,		/* u8: to the parent, or PORT_NONE */
+	ANGARA_A_TREE_PORTS,		/* u64: set of ports to children */
 	ANGARA_A_TREE_PE,		/* u16: local participants */
 	ANGARA_A_TREE_PKEY,		/* u32: partition */
 	ANGARA_A_TREE_EPOCH,		/* u16 */
@@ -161,7 +164,7 @@ enum {
 
 #define ANGARA_A_TREE_MAX (__ANGARA_A_TREE_MAX - 1)
 
-/* The rows of a tree on all nodes, checked: ANGARA_CMD_TREE_CHECK. */
+/* Result of a check of a tree's rows on all nodes: ANGARA_CMD_TREE_CHECK. */
 enum {
 	ANGARA_A_CHECK_UNSPEC,
 	ANGARA_A_CHECK_PAD,
@@ -185,8 +188,8 @@ enum {
 	ANGARA_A_CTX_FABRIC,		/* u64 */
 	ANGARA_A_CTX_ID,		/* u32: number of the context */
 	ANGARA_A_CTX_PKEY,		/* u32: partition */
-	ANGARA_A_CTX_PID,		/* u32: in the reader's pid namespace */
-	ANGARA_A_CTX_UID,		/* u32: in the reader's user namespace */
+	ANGARA_A_CTX_PID,		/* u32: in the caller's pid namespace */
+	ANGARA_A_CTX_UID,		/* u32: in caller's user namespace */
 	ANGARA_A_CTX_MRS,		/* u32: memory regions in use */
 	ANGARA_A_CTX_PINNED,		/* u64: bytes pinned */
 	ANGARA_A_CTX_COUNTERS,		/* nested: ANGARA_A_CTX_COUNTER_* */

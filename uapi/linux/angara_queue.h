@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Angara collective-offload adapter: memory shared by a process and the
- * adapter, on the data path without system calls.  Include linux/angara.h.
+ * Angara collective-offload adapter: memory that a process and the adapter
+ * share to transfer data without system calls.  Include linux/angara.h, not
+ * this file.
  */
 #ifndef _UAPI_LINUX_ANGARA_QUEUE_H
 #define _UAPI_LINUX_ANGARA_QUEUE_H
@@ -24,20 +25,22 @@ struct angara_ctl {
 };
 
 /*
- * Event counters: one page of __le64, written by the device.  Data is visible
- * before the counter of its event, and that counter before ANGARA_CTR_EVSEQ.
+ * Event counters: one page of __le64, written by the device.  For each event
+ * the device writes the data first, then the counter of the event, then
+ * ANGARA_CTR_EVSEQ.
  *
- * Events are CQEs, broadcasts received or refused, messages, and user counters.
- * Changes of ANGARA_CTR_REDUCES and ANGARA_CTR_SQ_CI alone are not events and
- * wake no sleeper; the CQE that follows them does.
+ * An event is a new CQE, a broadcast received or refused, a message, or an
+ * increment of a user counter.  Changes of ANGARA_CTR_REDUCES and
+ * ANGARA_CTR_SQ_CI alone are not events and wake no sleeper; the CQE that
+ * follows them is an event.
  */
-#define ANGARA_CTR_EVSEQ	0		/* events so far, see below */
+#define ANGARA_CTR_EVSEQ	0		/* events so far, see above */
 #define ANGARA_CTR_SQ_CI	1		/* SQ entries fetched so far */
-#define ANGARA_CTR_MSG_WAIT	2		/* 1: senders wait, see struct angara_msg */
+#define ANGARA_CTR_MSG_WAIT	2		/* 1: senders wait for room */
 #define ANGARA_CTR_BCAST(t)	(64 + (t))	/* broadcasts received, per tree */
-#define ANGARA_CTR_REDUCES(t)	(128 + (t))	/* finished reduce packets: credits */
+#define ANGARA_CTR_REDUCES(t)	(128 + (t))	/* reduce packets finished */
 #define ANGARA_CTR_RX_ERRORS(t)	(192 + (t))	/* broadcast trains not written */
-#define ANGARA_CTR_USER(n)	(256 + (n))	/* put and get notifications */
+#define ANGARA_CTR_USER(n)	(256 + (n))	/* counts ANGARA_WQE_NOTIFY */
 #define ANGARA_CTR_USER_NUM	256
 #define ANGARA_CTR_NUM		512
 
@@ -51,20 +54,20 @@ struct angara_ctl {
 #define ANGARA_OP_BARRIER	6
 #define ANGARA_OP_SEND		7
 #define ANGARA_OP_ATOMIC	8
-#define ANGARA_OP_FETCH		9	/* as ATOMIC, return the old value */
+#define ANGARA_OP_FETCH		9	/* as ATOMIC, returns the old value */
 #define ANGARA_OP_NUM		10
 
 /* Flags of a queue entry. */
 #define ANGARA_WQE_INLINE	(1U << 0) /* payload follows in the next entries */
-#define ANGARA_WQE_FENCE	(1U << 1) /* after earlier ones to the node, see below */
+#define ANGARA_WQE_FENCE	(1U << 1) /* wait for earlier entries */
 #define ANGARA_WQE_QUIET	(1U << 2) /* no CQE on success */
-#define ANGARA_WQE_NOTIFY	(1U << 3) /* count at the target, see counter */
+#define ANGARA_WQE_NOTIFY	(1U << 3) /* increment @counter of the target */
 #define ANGARA_WQE_FLAGS	15U
 
 /*
- * Reductions.  Integers, unsigned and signed, have all up to XOR and wrap
- * around; floats have SUM, MIN, MAX and PROD, pairs MINLOC and MAXLOC; see
- * Documentation/reductions.rst.
+ * Reductions.  Integer types support all operations up to XOR, and wrap around;
+ * floating-point types support SUM, MIN, MAX and PROD; pairs support MINLOC and
+ * MAXLOC; see Documentation/reductions.rst.
  */
 #define ANGARA_RED_SUM		0
 #define ANGARA_RED_MIN		1
@@ -73,7 +76,7 @@ struct angara_ctl {
 #define ANGARA_RED_AND		4
 #define ANGARA_RED_OR		5
 #define ANGARA_RED_XOR		6
-#define ANGARA_RED_MINLOC	7	/* equal values: the lower index */
+#define ANGARA_RED_MINLOC	7	/* of equal values: lower index */
 #define ANGARA_RED_MAXLOC	8
 #define ANGARA_RED_NUM		9
 
@@ -95,16 +98,16 @@ struct angara_ctl {
 
 /*
  * Atomic operations, element by element: t is the element at the target, x the
- * operand, y the second operand of ANGARA_ATOMIC_CSWAP and above.  The first
- * seven are the reductions of the same number.
+ * operand, y the second operand of ANGARA_ATOMIC_CSWAP and of the operations
+ * after it.  The first seven equal the reductions with the same numbers.
  */
 #define ANGARA_ATOMIC_SUM	0
 #define ANGARA_ATOMIC_MIN	1
 #define ANGARA_ATOMIC_MAX	2
 #define ANGARA_ATOMIC_PROD	3
 #define ANGARA_ATOMIC_AND	4	/* bitwise: not for FLOAT and DOUBLE */
-#define ANGARA_ATOMIC_OR	5	/* likewise */
-#define ANGARA_ATOMIC_XOR	6	/* likewise */
+#define ANGARA_ATOMIC_OR	5	/* bitwise: not for FLOAT and DOUBLE */
+#define ANGARA_ATOMIC_XOR	6	/* bitwise: not for FLOAT and DOUBLE */
 #define ANGARA_ATOMIC_LAND	7	/* t = t && x */
 #define ANGARA_ATOMIC_LOR	8
 #define ANGARA_ATOMIC_LXOR	9
@@ -124,33 +127,36 @@ struct angara_ctl {
  * @opcode: ANGARA_OP_*
  * @flags: ANGARA_WQE_*
  * @redop: ANGARA_RED_* of a reduction; ATOMIC, FETCH: ANGARA_ATOMIC_*
- * @type: ANGARA_TYPE_* of a reduction, one that has @redop; ATOMIC, FETCH
+ * @type: ANGARA_TYPE_* of the elements of a reduction, ATOMIC or FETCH; it must
+ *	support @redop
  * @tree: collective: TreeId
  * @counter: PUT, GET, ATOMIC, FETCH with ANGARA_WQE_NOTIFY: user counter n of
  *	the target's context, ANGARA_CTR_USER(n); it is incremented when all
  *	bytes have been written or read
  * @code: SEND: angara_msg.code
- * @dst_ctx: context at the target; REDUCE: that of the receiver
+ * @dst_ctx: context at the target; REDUCE: context of the receiver
  * @dst_node: target node; REDUCE: node of the receiver, a participant
  * @length: bytes, at most ANGARA_MAX_OP_BYTES; for a reduction a multiple of
  *	the element size; 0 is allowed.  SEND: at most ANGARA_MAX_MSG.  ATOMIC,
  *	FETCH: bytes at the target, a multiple of the element size and not 0; x
- *	and y together take at most ANGARA_MAX_ATOMIC
+ *	and y together have at most ANGARA_MAX_ATOMIC bytes
  * @cookie: returned in the CQE
- * @rkey: key of the region at the target: written by PUT, ATOMIC and FETCH, by
- *	BCAST at every participant (the same key at each), read by GET
+ * @rkey: key of the region at the target.  PUT, ATOMIC and FETCH write to it,
+ *	GET reads from it.  BCAST: every participant writes to its own region,
+ *	which must have this key
  * @roff: offset in that region; SEND: angara_msg.tag
- * @lkey: slot of the local region: read, by GET written.  ATOMIC, FETCH: region
- *	of x, @length bytes, with y after it
- * @aux_key: FETCH: slot of the local region for the old value; REDUCE at the
- *	receiver, ALLREDUCE: for the result; else must be 0
+ * @lkey: slot of the local region that is read; GET: that is written.  ATOMIC,
+ *	FETCH: region of x, @length bytes, with y after it
+ * @aux_key: FETCH: slot of the local region for the old value; ALLREDUCE, and
+ *	REDUCE at the receiver: slot of the region for the result; else must
+ *	be 0
  * @loff: offset in the region of @lkey
  * @aux: FETCH, REDUCE, ALLREDUCE: offset in the region of @aux_key; SEND:
  *	angara_msg.imm; else must be 0
  *
  * FENCE: the operation starts when the earlier operations of the context to the
- * same node have ended; a collective counts as one to every node.  A NOP and a
- * collective wait for all earlier operations.
+ * same node have ended; an earlier collective counts as an operation to every
+ * node.  A NOP or a collective with FENCE waits for all earlier operations.
  *
  * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload follow in the next
  * ceil(length / 64) entries; @lkey and @loff are not used.  ATOMIC and FETCH:
@@ -180,15 +186,16 @@ struct angara_wqe {
 
 /*
  * The receive buffer: a ring of units of ANGARA_MSG_UNIT bytes.  A record is a
- * struct angara_msg and the payload after it, in whole units, contiguous.
- * Indices run freely; the position is the index modulo the number of units.
+ * struct angara_msg and the payload after it, in contiguous whole units.
+ * Indices run freely; the position of a record is its index modulo the number
+ * of units.
  */
 #define ANGARA_MSG_UNIT		64
 
 #define ANGARA_MSG_NONE		0 /* no record here yet */
 #define ANGARA_MSG_DATA		1 /* a message */
 #define ANGARA_MSG_PAD		2 /* the next record begins at offset 0 */
-#define ANGARA_MSG_VOID		3 /* its sender could not complete it */
+#define ANGARA_MSG_VOID		3 /* a message that was not completed */
 
 /**
  * struct angara_msg - head of a record in the receive buffer
@@ -198,18 +205,19 @@ struct angara_wqe {
  * @ctx: context of the sender
  * @code: chosen by the sender
  * @reserved: 0
- * @length: bytes after the head; the record is both, in whole units
+ * @length: bytes of the record after this head, not rounded up to whole units
  * @reserved1: 0
  * @kind: ANGARA_MSG_*
  *
- * The device writes the last eight bytes last, with one store: @kind of the
- * next record is NONE until the record is complete.  In PAD and VOID records
- * only @length is valid.
+ * The device writes the last eight bytes of the head last, with one store:
+ * until a record is complete, its @kind is NONE.  In PAD and VOID records only
+ * @length is valid.
  *
- * The process frees records in order: it adds their units to angara_ctl.msg_ci.
- * After a full barrier it reads ANGARA_CTR_MSG_WAIT.  If that is 1, senders
- * found no room, and the process rings the doorbell of the SQ (ANGARA_KICK_SQ),
- * so that the device wakes them.
+ * To free records, in their order, the process adds their units to
+ * angara_ctl.msg_ci, and after a full barrier reads ANGARA_CTR_MSG_WAIT.  If
+ * the counter is 1, senders wait for room: the process rings the doorbell of
+ * the SQ (ANGARA_KICK_SQ), and the device tells these senders that there is
+ * room.
  */
 struct angara_msg {
 	__le64 tag;
@@ -228,12 +236,12 @@ struct angara_msg {
 #define ANGARA_ST_DESC		1 /* malformed queue entry */
 #define ANGARA_ST_KEY		2 /* no such memory region */
 #define ANGARA_ST_BOUNDS	3 /* outside of the memory region */
-#define ANGARA_ST_ACCESS	4 /* the region does not grant it */
+#define ANGARA_ST_ACCESS	4 /* the region does not allow the access */
 #define ANGARA_ST_PARTITION	5 /* the target is of another partition */
 #define ANGARA_ST_TARGET	6 /* no such node or context */
-#define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
+#define ANGARA_ST_NO_TREE	7 /* row not set, or context not joined */
 #define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
-#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or no row */
+#define ANGARA_ST_TREE_DOWN	9 /* a participant or a row is gone */
 #define ANGARA_ST_DMA		10 /* host memory could not be reached */
 #define ANGARA_ST_UNREACHABLE	11 /* no path to the node or back */
 #define ANGARA_ST_ALIGN		12 /* atomic: the target is not aligned */
@@ -241,7 +249,7 @@ struct angara_msg {
 
 /**
  * struct angara_cqe - entry of the completion queue
- * @cookie: of the queue entry
+ * @cookie: cookie of the queue entry
  * @length: bytes completed
  * @node: node at fault, for a status other than ANGARA_ST_OK; if a switch is at
  *	fault, the node that programs it
@@ -250,9 +258,9 @@ struct angara_msg {
  * @opcode: ANGARA_OP_*
  * @reserved1: 0
  * @reserved2: 0
- * @phase: bit 0 toggles each time the ring wraps, 1 in the first pass
+ * @phase: bit 0 toggles each time the ring wraps; it is 1 in the first pass
  *
- * The device writes the last eight bytes last, with one store.
+ * The device writes the last eight bytes of the entry last, with one store.
  */
 struct angara_cqe {
 	__le64 cookie;

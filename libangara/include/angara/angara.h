@@ -19,6 +19,7 @@
 #include <angara/team.h>
 #include <angara/topo.h>
 #include <angara/fabric.h>
+#include <angara/manage.h>
 #include <angara/plan.h>
 
 #endif /* ANGARA_ANGARA_H */

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * Domains: what an open device owns.  A domain has a partition and memory
- * regions; its contexts share them.  Several threads may use a domain at once,
+ * Domains.  A domain belongs to an open device.  It has a partition and memory
+ * regions, which its contexts share.  Several threads may use a domain at once,
  * each with its own context.
  */
 
@@ -30,7 +30,7 @@ struct angara_job;
  * @flags: 0
  * @pkey: partition, 0 for the caller's own
  * @first_slot: only angara_mr_reg_key() uses key slots below this
- * @job: job whose key the domain gets; all processes of the job call then.
+ * @job: job whose key the domain gets; then all processes of the job must call.
  *	Contexts of the domain reach only contexts of the same job.  NULL: none
  */
 struct angara_domain_attr {
@@ -46,7 +46,7 @@ struct angara_domain_attr {
  * @size: in: sizeof(struct angara_domain_info)
  * @node: number of this node
  * @nodes: nodes of the fabric
- * @ports: ports of a node; angara_domain_topo() says how they are connected
+ * @ports: ports of a node; angara_domain_topo() returns how they are connected
  * @fabric_id: equal on all nodes of the fabric
  * @max_op_bytes: longest operation
  * @max_mrs: memory regions
@@ -71,9 +71,9 @@ struct angara_domain_info {
  * angara_domain_open() - open a device
  * @device: "/dev/angaraN" or "N", or NULL.  With NULL the library takes the
  *	first of these that exists: the node that the launcher chose
- *	(ANGARA_DEVICE); the node of this process's rank in a PMIx job that it
- *	has joined before; the first device, or on a named embedded fabric a
- *	node that few processes use
+ *	(ANGARA_DEVICE); if the process has joined a PMIx job before, the node
+ *	for its rank in that job; the first device, or on a named embedded
+ *	fabric a node that few processes use
  * @attr: NULL for the defaults
  * @dom: out
  *
@@ -101,6 +101,82 @@ void angara_domain_close(struct angara_domain *dom);
 int angara_domain_query(const struct angara_domain *dom,
 			struct angara_domain_info *info);
 
+/* Adapters that angara_domain_open() can open. */
+
+struct angara_adapters;
+
+/* Kinds of adapters. */
+#define ANGARA_ADAPTER_UNKNOWN	0	/* sysfs is not mounted */
+#define ANGARA_ADAPTER_EMBEDDED	1	/* a node of an embedded fabric: no device */
+#define ANGARA_ADAPTER_LOOP	2	/* a device of the driver's software loopback */
+#define ANGARA_ADAPTER_PCI	3	/* a card on a PCI bus */
+
+#define ANGARA_ADAPTER_DRIVER	32	/* bytes of a driver's name, with its NUL */
+
+/**
+ * struct angara_adapter - an adapter
+ * @size: in: sizeof(struct angara_adapter)
+ * @kind: ANGARA_ADAPTER_*
+ * @number: name for angara_domain_open(): N of /dev/angaraN, or a node of an
+ *	embedded fabric
+ * @node: node that it connects
+ * @fabric_id: fabric; 0: an embedded one, which gets its id when the first
+ *	process opens it
+ * @chosen: 1: angara_domain_open() opens this adapter if it gets no name
+ * @pci_domain: bus address of an ANGARA_ADAPTER_PCI; the members that begin
+ *	with pci_ are 0 for other kinds
+ * @pci_bus: bus
+ * @pci_device: device
+ * @pci_function: function
+ * @pci_revision: revision of the card
+ * @pci_vendor_id: vendor of the card
+ * @pci_device_id: type of the card
+ * @driver: name of its kernel driver; empty: none, or it is not known
+ */
+struct angara_adapter {
+	uint32_t size;
+	uint32_t kind;
+	uint32_t number;
+	uint32_t node;
+	uint64_t fabric_id;
+	uint32_t chosen;
+	uint32_t pci_domain;
+	uint8_t pci_bus;
+	uint8_t pci_device;
+	uint8_t pci_function;
+	uint8_t pci_revision;
+	uint16_t pci_vendor_id;
+	uint16_t pci_device_id;
+	char driver[ANGARA_ADAPTER_DRIVER];
+};
+
+/**
+ * angara_adapters_open() - list the adapters
+ * @list: out: adapters of this machine, or nodes of the embedded fabric that
+ *	the environment selects, sorted by fabric and node; may be empty
+ *
+ * Adapters that do not respond are left out.
+ *
+ * Return: 0; -EINVAL the environment names no valid fabric; -ENOMEM; if no
+ * adapter responds, the error of the first, such as -EACCES.
+ */
+int angara_adapters_open(struct angara_adapters **list);
+/** Frees a list; NULL does nothing. */
+void angara_adapters_close(struct angara_adapters *list);
+/** Number of adapters in a list. */
+uint32_t angara_adapters_count(const struct angara_adapters *list);
+/**
+ * angara_adapters_query() - get the properties of an adapter
+ * @list: list
+ * @index: adapter, below angara_adapters_count()
+ * @adapter: out; the caller sets its size
+ *
+ * Return: 0; -EINVAL no such adapter, or size of @adapter is too small; -E2BIG
+ * too large.
+ */
+int angara_adapters_query(const struct angara_adapters *list, uint32_t index,
+			  struct angara_adapter *adapter);
+
 /* Contexts: the queues that one thread uses. */
 
 /**
@@ -109,7 +185,9 @@ int angara_domain_query(const struct angara_domain *dom,
  * @flags: 0
  * @sq_entries: injection queue length, a power of two (default 256)
  * @cq_entries: completion queue length, a power of two (default 512)
- * @spin_us: how long a wait spins before it sleeps (default 20)
+ * @spin_us: how long a wait spins before it sleeps.  Default: 20 with a driver; on
+ *	an embedded fabric 500 while waits end in that time, less after longer
+ *	waits, 20 at least
  * @msg_bytes: receive buffer, a power of two from ANGARA_MIN_MSG_BYTES to
  *	angara_domain_info.max_msg_bytes (default 65536), or ANGARA_NO_MSG; see
  *	angara/msg.h
@@ -198,7 +276,10 @@ int angara_fabric_present(void);
  */
 int angara_mr_reg(struct angara_domain *dom, void *addr, size_t len,
 		  unsigned int access, struct angara_mr **mr);
-/** As angara_mr_reg(), with a key of the caller's choice; -EEXIST it is taken. */
+/*
+ * As angara_mr_reg(), with a key that the caller chooses; -EEXIST the slot of
+ * the key is in use.
+ */
 int angara_mr_reg_key(struct angara_domain *dom, void *addr, size_t len,
 		      unsigned int access, uint64_t key, struct angara_mr **mr);
 void angara_mr_dereg(struct angara_mr *mr);
@@ -206,31 +287,33 @@ uint64_t angara_mr_key(const struct angara_mr *mr);
 void *angara_mr_addr(const struct angara_mr *mr);
 size_t angara_mr_len(const struct angara_mr *mr);
 /**
- * angara_mr_place() - get the place of a region in memory that processes share
- * @mr: of angara_malloc() or angara_team_malloc(), on an embedded fabric
+ * angara_mr_place() - get the location of a region in memory that processes
+ * share
+ * @mr: region from angara_malloc() or angara_team_malloc(), on an embedded
+ *	fabric
  * @place: out: to be passed to angara_domain_place() by processes of this fabric
  *
  * Return: 0; -EOPNOTSUPP other processes cannot reach it.
  */
 int angara_mr_place(const struct angara_mr *mr, uint64_t *place);
 /**
- * angara_domain_place() - address of another process's region
+ * angara_domain_place() - get the address of another process's region
  * @dom: domain, of the same fabric
- * @place: of angara_mr_place() in that process
+ * @place: location from angara_mr_place() in that process
  * @len: bytes
  * @addr: out: for loads and stores, until that process frees the region
  *
- * Return: 0; -EOPNOTSUPP there is no such place.
+ * Return: 0; -EOPNOTSUPP the location is invalid.
  */
 int angara_domain_place(struct angara_domain *dom, uint64_t place, size_t len,
 			void **addr);
 /**
- * angara_domain_seal() - declare that no other process of the job opens a
+ * angara_domain_seal() - declare that no other process of the job will open a
  * domain
- * @dom: domain; it stays open as long as that of any process of the job
+ * @dom: domain; must stay open as long as any process of the job has a domain
  *
- * An embedded fabric that the library has named for the job loses its name, so nothing
- * is left in /dev/shm, however the processes end.
+ * An embedded fabric that the library has named for the job loses its name, so
+ * no file remains in /dev/shm, however the processes end.
  */
 void angara_domain_seal(struct angara_domain *dom);
 
@@ -249,16 +332,17 @@ void angara_domain_seal(struct angara_domain *dom);
  *
  * The domain caches such regions, so memory that is used again is registered
  * only once.  The memory may be unmapped as soon as no caller holds a region of
- * it; memory mapped there later is registered anew. angara_mr_dereg() and
- * angara_free() of such a region act as angara_mr_release().
+ * it; other memory that is mapped there later is registered again.
+ * angara_mr_dereg() and angara_free() of such a region act as
+ * angara_mr_release().
  *
  * Regions consist of whole pages.  Those with ANGARA_ACCESS_REMOTE_READ are an
  * exception: they contain only bytes that callers have passed with that right.
  * Peers that know the key may read these bytes until the domain evicts the
  * region, also after its release.
  *
- * Several threads may call it at once.  The call blocks while another thread
- * registers memory.
+ * Several threads may call this function at once.  The call blocks while
+ * another thread registers memory.
  *
  * Return: 0, release it with angara_mr_release(); -ENOMEM RLIMIT_MEMLOCK, even
  * with an empty cache; -EFAULT not mapped; -ENOSPC no key left; -EINVAL.
@@ -271,9 +355,9 @@ void angara_mr_release(struct angara_mr *mr);
  * angara_mr_revoke() - invalidate a region of angara_mr_hold() at once
  * @mr: region; NULL or one of angara_mr_reg() does nothing
  *
- * When it returns, no adapter accesses memory by this region any more.
+ * When the call returns, no adapter accesses memory by this region any more.
  * Operations and peers that still use it get ANGARA_ST_KEY.  This affects all
- * holders of the region, which are of one group.  Each still calls
+ * holders of the region, which belong to one group.  Each still calls
  * angara_mr_release() when its operations have ended.
  */
 void angara_mr_revoke(struct angara_mr *mr);

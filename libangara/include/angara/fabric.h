@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define ANGARA_FABRIC_DIGITS	6	/* digits of a node's number, at most */
+#define ANGARA_FABRIC_DIGITS	6	/* limit of digits of a node's number */
 
 struct angara_fabric;
 struct angara_tree_row;
@@ -26,7 +26,7 @@ struct angara_tree_row;
  * angara_fabric_open() - create a fabric from its description
  * @text: description, or "file:PATH" for a file that contains it
  * @fabric: out
- * @why: out: one line that says what is wrong with @text, or NULL
+ * @why: out: one-line description of the error in @text, or NULL
  * @size: bytes of @why
  *
  * Return: 0; -EINVAL it describes no fabric; -errno it cannot be read.
@@ -66,7 +66,8 @@ uint32_t angara_fabric_keeper(const struct angara_fabric *fabric, uint32_t route
  * angara_fabric_tree() - build a tree from @root over some nodes
  * @fabric: fabric
  * @root: node
- * @pe: local participants of every node, 0: only transit if needed
+ * @pe: number of local participants of every node; a node with 0 is in the tree
+ *	only if it connects others
  * @load: number of trees on each channel, indexed by router * ports + port, or
  *	NULL.  Among equally short paths the least loaded is taken.  The new
  *	tree is added
@@ -82,7 +83,7 @@ int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t root,
 		       const uint16_t *pe, uint16_t *load,
 		       struct angara_tree_row *rows);
 
-#define ANGARA_FAILED_ROUTER	0xFFFFFFFFU	/* of angara_failure.port */
+#define ANGARA_FAILED_ROUTER	0xFFFFFFFFU	/* as angara_failure.port */
 
 /**
  * struct angara_failure - a part of a fabric that has failed
@@ -96,16 +97,17 @@ struct angara_failure {
 };
 
 /**
- * struct angara_detours - how routes go around failures
+ * struct angara_detours - how routes avoid failures
  * @size: sizeof(struct angara_detours)
- * @updown: 1: all routes are up*down* on what remains; 0: only routes that led
- *	over a failure have changed
+ * @updown: 1: all routes are up*down* on the rest of the fabric; 0: only routes
+ *	that led over a failure have changed
  * @changed: entries of routing tables that have changed, one per router and
  *	destination
- * @lost: pairs of nodes, of those that have not failed, without a route
- * @circle: channels that can wait for each other in a circle; 0: the routes are
- *	free of deadlock.  With @updown 0 that includes packets that follow the
- *	routes of the whole fabric
+ * @lost: pairs of intact nodes without a route
+ * @circle: number of channels that are in cycles of the channel dependency
+ *	graph, or wait for these; 0: the routes are free of deadlock.  If
+ *	@updown is 0, they are also free of deadlock while some packets still
+ *	follow routes of the whole fabric
  */
 struct angara_detours {
 	uint32_t size;
@@ -116,15 +118,15 @@ struct angara_detours {
 };
 
 /**
- * angara_fabric_avoid() - let routes and trees go around failures
+ * angara_fabric_avoid() - make routes and trees avoid failures
  * @fabric: fabric
- * @failures: all that has failed; earlier failures are forgotten
+ * @failures: all failures; replaces those of earlier calls
  * @count: number of them; 0: routes are those of the whole fabric again
  * @detours: out: what has changed, or NULL; the caller sets its size
  *
  * From now on angara_fabric_route(), angara_fabric_tree(), angara_fabric_root()
- * and plans avoid the failures.  Cables and metrics remain those of the whole
- * fabric.  The same failures give the same routes.
+ * and plans avoid the failures.  Queries of cables and metrics still describe
+ * the whole fabric.  The same failures give the same routes.
  * Return: 0; -EINVAL size, no such router, or a port without a cable;
  * -EOPNOTSUPP all routes would have to change, on more than 4096 routers;
  * -ENOMEM.  After an error nothing has changed.
@@ -139,8 +141,8 @@ int angara_fabric_avoid(struct angara_fabric *fabric,
  * @depth: cables from the root to the farthest participant
  * @cables: cables of the tree
  * @transit: routers of the tree without participants
- * @children: most ports down at one router
- * @load: most trees on one channel, this one included
+ * @children: maximum number of ports down at one router
+ * @load: maximum number of trees on one channel, including this tree
  */
 struct angara_tree_cost {
 	uint32_t size;
@@ -158,7 +160,7 @@ struct angara_tree_cost {
  * @load: the array passed to angara_fabric_tree(), or NULL
  * @cost: out; the caller sets its size
  *
- * Return: 0; -EINVAL size, or the rows are no tree.
+ * Return: 0; -EINVAL size, or the rows do not form a tree.
  */
 int angara_fabric_cost(const struct angara_fabric *fabric,
 		       const struct angara_tree_row *rows, const uint16_t *load,
@@ -169,12 +171,13 @@ int angara_fabric_cost(const struct angara_fabric *fabric,
  * @fabric: fabric
  * @pe: local participants of every node
  * @load: NULL: take the root with the least depth.  Else as for
- *	angara_fabric_tree(), and not changed: compare first the highest load of
- *	a channel of the tree, then the most children that one router has in all
- *	trees, then the sum of the loads of its channels, then the depth
+ *	angara_fabric_tree(), but not changed: the root is chosen by the highest
+ *	load of a channel of the tree, then by the most children that one router
+ *	has in all trees, then by the sum of the loads of the tree's channels,
+ *	then by the depth
  *
- * Among equal trees the root nearest to the participants wins, each local
- * participant counted separately, so the root follows their placement.
+ * Among equal trees, the root nearest to the participants is chosen; a node
+ * with several participants counts several times.
  *
  * Up to 1024 nodes every node is tried, participants first; above that, 64
  * participants, evenly chosen.
@@ -188,9 +191,9 @@ int64_t angara_fabric_root(const struct angara_fabric *fabric, const uint16_t *p
  * struct angara_fabric_metrics - metrics of a graph
  * @size: sizeof(struct angara_fabric_metrics)
  * @diameter: cables between the two nodes that are farthest apart
- * @tree_diameter: the same in the spanning tree where that is least
- * @connectivity: least number of cables that separate two nodes, of @pairs
- *	pairs
+ * @tree_diameter: least diameter of a spanning tree
+ * @connectivity: least number of cables whose removal separates two nodes, over
+ *	@pairs pairs of nodes
  * @pairs: pairs that were tried; 0: all
  * @bisection: least number of cables that cut the nodes in halves; 0: unknown,
  *	because there are more than 16
@@ -226,7 +229,8 @@ int angara_fabric_measure(const struct angara_fabric *fabric,
 			  struct angara_fabric_metrics *metrics);
 
 /**
- * angara_fabric_formula() - compute the metrics by the formulas of document 001
+ * angara_fabric_formula() - compute the metrics by the formulas of the topology
+ * document (001)
  * @fabric: fabric
  * @metrics: out; the caller sets its size; a metric is 0 if it has no formula
  *
@@ -236,7 +240,8 @@ int angara_fabric_formula(const struct angara_fabric *fabric,
 			  struct angara_fabric_metrics *metrics);
 
 /**
- * angara_fabric_flow() - minimum cut between two routers, by max-flow
+ * angara_fabric_flow() - compute the minimum cut between two routers, by
+ * maximum flow
  * @fabric: fabric
  * @a: router
  * @b: another

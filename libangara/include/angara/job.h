@@ -21,13 +21,13 @@ extern "C" {
  * peers in another way creates jobs itself, with angara_job_init_with().
  *
  * Threads: angara_job_init() and angara_job_init_with() may be called at once.
- * One thread at a time uses a job; for this rule all jobs from
- * angara_job_init() in a process are one job.  Rank and size may be read at any
+ * One thread at a time uses a job; for this rule all jobs that a process gets
+ * from angara_job_init() count as one job.  Rank and size may be read at any
  * time.
  */
 
 /**
- * angara_job_init() - join the job that this process belongs to
+ * angara_job_init() - join the job of this process
  * @job: out
  *
  * With PMI the call waits for all processes of the job.
@@ -40,15 +40,15 @@ int angara_job_init(struct angara_job **job);
 
 /**
  * typedef angara_exchange_fn - exchange blocks among processes of a job
- * @arg: as given to angara_job_init_with()
- * @ranks: the processes that take part, ascending, including this one; NULL for
- *	all
+ * @arg: argument given to angara_job_init_with()
+ * @ranks: ranks of the participants, ascending, including this process; NULL
+ *	for all
  * @n: length of @ranks, if it is not NULL
- * @tag: equal at all of them; exchanges of the same processes with the same tag
- *	come in the same order everywhere
+ * @tag: equal at all participants; if the same processes exchange several
+ *	blocks with the same tag, all of them do so in the same order
  * @mine: block of this process, NULL if @len is 0
- * @len: its bytes, equal at all of them, at most 64 KiB
- * @all: out: blocks of all processes that take part, in the order of ranks
+ * @len: bytes of @mine, equal at all participants, at most 64 KiB
+ * @all: out: blocks of all participants, in the order of ranks
  *
  * Return: 0 or a negative errno, which the call that needed the exchange
  * returns.
@@ -58,16 +58,16 @@ typedef int (*angara_exchange_fn)(void *arg, const unsigned int *ranks,
 				  size_t len, void *all);
 
 /**
- * angara_job_init_with() - create a job of processes that already know each
- * other
- * @rank: number of this process among them
+ * angara_job_init_with() - create a job of processes that can already
+ * communicate
+ * @rank: number of this process among the processes of the job
  * @size: number of processes
- * @exchange: how they exchange blocks
+ * @exchange: function that exchanges blocks among these processes
  * @arg: passed to @exchange
  * @job: out
  *
- * Teams are created within a job, so a job may consist of some of the
- * processes, or of several contexts of one process.
+ * A job may consist of only some processes of the program, or of several
+ * contexts of one process: teams are created within the job.
  *
  * Return: 0; -EINVAL @rank or @size is out of range, or @exchange is NULL;
  * -ENOMEM.
@@ -80,12 +80,12 @@ int angara_job_init_with(unsigned int rank, unsigned int size,
  * this machine
  * @name: identifies the job: equal at its processes on this machine, and
  *	different in every other job; 1 to 255 characters
- * @rank: of this process among those on this machine
- * @size: their number
+ * @rank: rank of this process among those on this machine
+ * @size: number of processes on this machine
  *
- * For processes that angara_job_init() does not join: it learns this from the
+ * Needed only without angara_job_init(), which gets the place from the
  * launcher.  angara_domain_open() then chooses an adapter by @rank, and the
- * processes share an embedded fabric.  To be called before angara_domain_open().
+ * processes share an embedded fabric.  Call it before angara_domain_open().
  *
  * Return: 0; -EINVAL.
  */
@@ -95,9 +95,9 @@ unsigned int angara_job_rank(const struct angara_job *job);
 unsigned int angara_job_size(const struct angara_job *job);
 
 /**
- * angara_job_allgather() - exchange a small block, out of band
+ * angara_job_allgather() - exchange a small block through the launcher
  * @job: job; all its processes call
- * @mine: @len bytes, the same @len everywhere
+ * @mine: @len bytes, the same @len at all of them
  * @len: bytes, at most 64 KiB
  * @all: out: size * @len bytes, in the order of ranks
  *

@@ -21,7 +21,7 @@ extern "C" {
  */
 
 /**
- * struct angara_head - fields of a message beside its payload
+ * struct angara_head - fields of a message in addition to its payload
  * @size: sizeof(struct angara_head)
  * @code: chosen by the sender; below 0xFFFF, which the library uses itself
  * @reserved: 0
@@ -47,14 +47,15 @@ struct angara_head {
  * @len: bytes, at most ANGARA_MAX_MSG
  * @op: options and completion, or NULL
  *
- * The operation is complete when the message is in the receiver's buffer; only
- * then may the payload change.  While the receiver's buffer is full, the
+ * The operation is complete when the message is in the receiver's buffer; the
+ * payload must not change before.  While the receiver's buffer is full, the
  * operation waits.  A context can have a limited number of operations in
  * progress, and waiting messages count: a program that sends to many peers
  * keeps only a few in progress to each.
  *
- * Errors in the completion: -EHOSTUNREACH no such context, or it has ended;
- * -EACCES it has no receive buffer; -EPERM it is in another partition.
+ * Errors in the completion: -EHOSTUNREACH there is no such context, or it has
+ * been closed; -EACCES the peer has no receive buffer; -EPERM the peer is in
+ * another partition.
  *
  * Return: 0; -EAGAIN the queues are full now: receive messages, since the peer
  * may wait for room here; -EINVAL a value out of range; -E2BIG @head has fields
@@ -67,8 +68,8 @@ int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 /*
  * angara_send() - send a message, and wait until it is in the receiver's buffer
  *
- * Messages that arrive meanwhile are kept.  But two programs that send to each
- * other while the receive buffers of both are full wait forever.
+ * Messages that arrive meanwhile are kept.  But two programs wait forever if
+ * they send to each other while both receive buffers are full.
  *
  * Return: as angara_put(); -ENOTSUP the device has no messages.
  */
@@ -84,8 +85,8 @@ int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
  * @len: bytes, at most ANGARA_MAX_INLINE
  * @op: options and completion, or NULL
  *
- * Only a few inline messages can wait for room at a time.  Beyond that number,
- * later operations of the context wait too, whatever their target.
+ * Only a few inline messages can wait for room at a time.  If more have to
+ * wait, all later operations of the context wait too, whatever their target.
  *
  * Return: as angara_send_nbi().
  */
@@ -103,8 +104,8 @@ int angara_send_inline(struct angara_ctx *ctx, struct angara_peer peer,
  * @place: for angara_msg_free()
  * @peer: sender
  * @data: payload, in the receive buffer, aligned to 64
- * @len: bytes of it
- * @head: the other fields of the message
+ * @len: bytes of @data
+ * @head: fields of the message in addition to its payload
  */
 struct angara_message {
 	uint32_t size;
@@ -140,9 +141,10 @@ int angara_msg_wait(struct angara_ctx *ctx, int timeout_ms,
 /**
  * angara_msg_free() - free the memory of a message
  * @ctx: context
- * @msg: as angara_msg_next() gave it
+ * @msg: message from angara_msg_next()
  *
- * Messages may be freed in any order; senders get room in the order of arrival.
+ * Messages may be freed in any order.  Their memory becomes room for new
+ * messages in the order in which they arrived.
  *
  * Return: 0; -EINVAL the message was not taken, or was freed already; -ENODEV
  * the device is gone.

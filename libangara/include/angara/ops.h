@@ -14,13 +14,14 @@ extern "C" {
 #endif
 
 /*
- * Every operation has two forms.  The one whose name ends in _nbi never waits:
+ * Every operation has two forms.  The form whose name ends in _nbi never waits:
  * it starts the operation, or returns -EAGAIN when the queues are full, and
  * angara_poll() returns the completion.  The other form returns when the
  * operation is complete.
  *
- * One-sided operations.  The target process does nothing.  A put is complete
- * when the data is in the target's memory, a get when it is in local memory.
+ * One-sided operations.  The target process does not take part.  A put is
+ * complete when the data is in the target's memory, a get when it is in local
+ * memory.
  */
 
 /**
@@ -97,7 +98,8 @@ int angara_get_inline(struct angara_ctx *ctx, struct angara_peer peer,
 #define ANGARA_SIGNAL_ADD	1
 
 /**
- * struct angara_signal - a word at the target that changes after the data
+ * struct angara_signal - a word at the target to change after the data is
+ * written
  * @size: sizeof(struct angara_signal)
  * @op: ANGARA_SIGNAL_SET, ANGARA_SIGNAL_ADD
  * @key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE
@@ -114,12 +116,12 @@ struct angara_signal {
 
 /*
  * angara_put_signal_nbi() - write to a peer's memory, then change a word there
- * @sig: word; a process that sees it changed sees the data
- * @op: options of both, which have one completion, or NULL; ANGARA_NOTIFY
- *	counts the signal, which wakes the target
+ * @sig: word; a process that reads the changed value also reads the new data
+ * @op: options of put and signal, which have one completion, or NULL;
+ *	ANGARA_NOTIFY counts the signal, which wakes the target
  *
- * The word changes even if the target refuses the data; only the caller learns
- * of the refusal, from the completion.  The signal has a fence: it also waits
+ * The word changes even if the target refuses the data; only the completion at
+ * the caller reports the refusal.  The signal has ANGARA_FENCE: it also waits
  * for earlier collectives of the context, such as a barrier.
  *
  * Return: as angara_put_nbi().
@@ -152,15 +154,16 @@ int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
  * @peer: target
  * @dst_key: region at the target
  * @dst_off: offset in it of the first element
- * @dst_stride: bytes from one element to the next, also negative
+ * @dst_stride: bytes from one element to the next, may be negative
  * @src: local region; NULL: memory that is not registered
  * @src_off: offset in it of the first element; with NULL an address
  * @src_stride: bytes from one element to the next
  * @len: bytes of an element
  * @n: elements
  *
- * Return: as angara_put(); -EINVAL a local element is outside of its region: then
- * none is written; with NULL also as angara_mr_hold(), and some may be written.
+ * Return: as angara_put(); -EINVAL a local element is outside of its region:
+ * then no element is written; if @src is NULL, also as angara_mr_hold(): then
+ * some elements may be written.
  */
 int angara_put_strided(struct angara_ctx *ctx, struct angara_peer peer,
 		       uint64_t dst_key, uint64_t dst_off, int64_t dst_stride,
@@ -191,7 +194,7 @@ int angara_get_indexed(struct angara_ctx *ctx, struct angara_peer peer,
 #define ANGARA_CMP_LE		5
 
 /* angara_words.flags */
-#define ANGARA_WORDS_EACH	(1U << 0) /* each word has a value of its own */
+#define ANGARA_WORDS_EACH	(1U << 0) /* one value per word */
 
 /**
  * struct angara_words - words in this process's memory that peers write
@@ -234,7 +237,7 @@ int angara_wait_all(struct angara_ctx *ctx, const struct angara_words *words,
  * @ctx: context
  * @words: words, of which not all are skipped
  * @timeout_ms: deadline, or ANGARA_FOREVER
- * @index: out: indices of the words for which it holds
+ * @index: out: indices of the words for which the comparison holds
  * @max: capacity of @index, 1 to wait for any one
  *
  * Return: their number; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
@@ -244,10 +247,12 @@ int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
 /**
  * angara_words_find() - test words once, without a context
  * @words: words
- * @index: out: indices of the words for which the comparison holds; NULL: see below
+ * @index: out: indices of the words for which the comparison holds; NULL: test
+ *	all words
  * @max: capacity of @index
  *
- * For threads that share a context: the test does not use it.
+ * Does not use a context, so threads that share one may call this without its
+ * lock.
  *
  * Return: length of @index; without it, 1 if the comparison holds for all words, or 0;
  * -EINVAL.
@@ -260,9 +265,10 @@ int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     uint32_t *index, uint32_t max);
 
 /*
- * Atomic operations on a peer's memory, or the caller's own: on @count elements
- * in a row, each aligned to its size, element by element.  They are atomic with
- * respect to operations of the same adapter, not to those of the processors.
+ * Atomic operations on a peer's memory, or the caller's own.  An operation
+ * applies to @count consecutive elements, each aligned to its size, element by
+ * element.  The operations are atomic with respect to operations of the same
+ * adapter, but not to loads and stores of processors.
  */
 
 /**
@@ -378,7 +384,8 @@ struct angara_completion {
  * @n: capacity of @out
  *
  * Makes no system call while there are completions.  About one in a thousand
- * calls that find none may check with a system call that the device is there.
+ * calls that find none may check with a system call that the device still
+ * exists.
  *
  * Return: their number, 0 if there is none; -ENODEV there is none and the
  * device is gone.
@@ -399,7 +406,8 @@ int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 		     unsigned int n, int timeout_ms);
 /**
- * angara_flush() - ring the doorbell that ANGARA_MORE has held back
+ * angara_flush() - ring the doorbell that operations with ANGARA_MORE have
+ * deferred
  * @ctx: context
  *
  * Return: 0; -ENODEV the device is gone.
@@ -418,13 +426,13 @@ int angara_flush(struct angara_ctx *ctx);
 int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
 
 /*
- * Sleeping.  A program that has an event loop of its own arms the context, as
- * with ibv_req_notify_cq(), and sleeps in poll(2):
+ * Sleeping.  A program that has its own event loop arms the context, as with
+ * ibv_req_notify_cq(), and sleeps in poll(2):
  *
  *	while ((n = angara_poll(ctx, out, 16)) == 0)
  *		if (!angara_ctx_arm(ctx))
- *			poll(&(struct pollfd){ angara_ctx_fd(ctx), POLLIN }, 1,
- *			-1);
+ *			poll(&(struct pollfd){ angara_ctx_fd(ctx), POLLIN },
+ *			     1, -1);
  *
  * While a context is not armed, events cause no system calls.
  */
@@ -455,25 +463,25 @@ int angara_ctx_arm(struct angara_ctx *ctx);
 
 /**
  * typedef angara_turn_fn - let other threads use a context
- * @arg: as given to angara_ctx_turns()
+ * @arg: argument given to angara_ctx_turns()
  *
- * Unlocks the program's lock of the context, and locks it again.
+ * The function releases the lock by which the program protects the context, and
+ * takes it again.
  */
 typedef void (*angara_turn_fn)(void *arg);
 
 /**
  * angara_ctx_turns() - share a context among threads whose calls wait
  * @ctx: context
- * @turn: called at least once a millisecond by a call that waits asleep; NULL: by
- *	none
+ * @turn: called at least once a millisecond by a call that sleeps; NULL: never
  * @arg: passed to @turn
  *
- * Threads that share a context need a lock of their own for it.  Without turns, a
- * thread that waits for other processes, such as in angara_team_subset(), keeps the
- * lock; threads that need each other's calls in different orders then wait for ever.
- * While one thread waits, others may call everything but the calls that return a few
- * bytes by value (angara_get_inline(), angara_fetch(), angara_compare()), the strided
- * ones, and collectives of the same team.
+ * Threads that share a context must protect it by a lock.  Without @turn, a
+ * thread that waits for other processes, such as in angara_team_subset(), keeps
+ * the lock; then threads that need each other's calls in different orders wait
+ * for ever.  While one thread waits, others may call all functions except those
+ * that return a few bytes by value (angara_get_inline(), angara_fetch(),
+ * angara_compare()), the strided ones, and collectives of the same team.
  */
 void angara_ctx_turns(struct angara_ctx *ctx, angara_turn_fn turn, void *arg);
 

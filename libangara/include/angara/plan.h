@@ -3,8 +3,8 @@
  * libangara: plans of trees: their roots and paths, their cost, and the
  * expected times of operations, before a tree is programmed.
  *
- * Participants of one node share the node's row: the adapter combines their data
- * before it goes up, on every tree.
+ * Participants of one node share the node's row: on every tree, the adapter
+ * combines their data before it sends them to the parent.
  */
 #ifndef ANGARA_PLAN_H
 #define ANGARA_PLAN_H
@@ -15,18 +15,21 @@
 extern "C" {
 #endif
 
-/* What a plan minimises first; the other goal decides among equal plans. */
+/*
+ * The goal that a plan minimises first; the other goal decides among equal
+ * plans.
+ */
 #define ANGARA_PLAN_DEPTH	0	/* cables to the farthest participant */
 #define ANGARA_PLAN_LOAD	1	/* trees on the most loaded channel */
 
 #define ANGARA_PLAN_ROOT_ANY	UINT32_MAX
 
 /**
- * struct angara_plan_attr - what to plan
+ * struct angara_plan_attr - parameters of a plan
  * @size: sizeof(struct angara_plan_attr)
  * @trees: number of trees, 1 to ANGARA_MAX_TREES
- * @root: node that is the root of all trees, or ANGARA_PLAN_ROOT_ANY: the best
- *	for each, as angara_fabric_root() finds it
+ * @root: node that is the root of all trees, or ANGARA_PLAN_ROOT_ANY: for each
+ *	tree the root chosen by angara_fabric_root()
  * @goal: ANGARA_PLAN_DEPTH or ANGARA_PLAN_LOAD
  * @load: number of existing trees on each channel, indexed by router * ports +
  *	port; or NULL: none
@@ -44,12 +47,12 @@ struct angara_plan;
 /**
  * angara_plan_open() - plan trees over some nodes
  * @fabric: fabric; it has to outlive the plan
- * @pe: local participants of every node
- * @attr: what to plan
+ * @pe: number of local participants of every node
+ * @attr: parameters
  * @plan: out
  *
- * Each tree is planned with regard to those before it, so the first trees of a
- * plan are a plan of fewer.
+ * Each tree is planned after the trees before it, so the first n trees of a
+ * plan equal a plan of n trees.
  *
  * Return: 0; -EINVAL a value out of range, or no node takes part; -E2BIG a newer
  * @attr; -ENOMEM.
@@ -87,7 +90,8 @@ int angara_plan_cost(const struct angara_plan *plan, uint32_t tree,
 /**
  * angara_plan_time() - expected time of an operation
  * @plan: plan
- * @trees: the packets are spread over this many trees, the first of the plan
+ * @trees: number of trees over which the packets are spread, the first of the
+ *	plan
  * @op: ANGARA_OP_BCAST, by the root of the first tree; or ANGARA_OP_ALLREDUCE
  * @bytes: length, at most 2^30
  *
@@ -100,24 +104,24 @@ uint64_t angara_plan_time(const struct angara_plan *plan, uint32_t trees,
 			  unsigned int op, uint64_t bytes);
 
 /**
- * angara_plan_stripes() - over how many trees to spread an operation
+ * angara_plan_stripes() - number of trees over which to spread an operation
  * @plan: plan
  * @op: as for angara_plan_time()
  * @bytes: as for angara_plan_time()
  *
- * Return: the least number of trees that is within a hundredth of the least
- * expected time; 0: as angara_plan_time().
+ * Return: the least number of trees whose expected time is within 1 % of the
+ * minimum; 0: as angara_plan_time().
  */
 uint32_t angara_plan_stripes(const struct angara_plan *plan, unsigned int op,
 			     uint64_t bytes);
 
 /**
  * struct angara_plan_value - a parameter of expected times
- * @name: name, as angara-sim(1) has it
+ * @name: name, as in angara-sim(1)
  * @value: value in @unit
  * @unit: "MHz", "Gbit/s", "ns", "cycles", "B" or "results"
- * @source: "given": from document 000; "fitted": chosen to reproduce a result
- *	of that document; "free": neither
+ * @source: "given": from the adapter's specification (document 000); "fitted":
+ *	chosen to reproduce a result of that document; "free": neither
  * @help: description
  */
 struct angara_plan_value {
@@ -128,7 +132,7 @@ struct angara_plan_value {
 	const char *help;
 };
 
-/** The parameters, also defaults of angara-sim(1); the last has no name. */
+/** Parameters of the model of times, ended by one whose name is NULL. */
 const struct angara_plan_value *angara_plan_values(void);
 
 #ifdef __cplusplus

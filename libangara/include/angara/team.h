@@ -14,10 +14,11 @@ extern "C" {
 #endif
 
 /*
- * Teams: processes that do collectives together.  If a team has a collective
- * tree, the adapters execute the collectives that they support on it; otherwise
- * the library executes all with messages and reads. angara_team_query() reports
- * which.  Members start collectives of a team in the same order.
+ * Teams: groups of processes that execute collectives together.  If a team has
+ * a collective tree, the adapters execute the collectives that they support on
+ * it; otherwise the library executes all with messages and reads.
+ * angara_team_query() reports which.  Members start collectives of a team in
+ * the same order.
  *
  * A software collective advances only inside calls of its members:
  * angara_poll(), angara_quiet(), and calls that wait.  A program that sleeps on
@@ -25,13 +26,14 @@ extern "C" {
  * least every second; otherwise only the other members detect the death of a
  * member.
  *
- * Their messages share the receive buffer with the program's.  When that is
- * full of messages that the program has not taken and freed, software
- * collectives stall, and a call that waits for one does not return.
+ * Messages of software collectives share the receive buffer with the program's
+ * messages.  When that is full of messages that the program has not taken and
+ * freed, software collectives stall, and a call that waits for one does not
+ * return.
  */
 
-#define ANGARA_TEAM_TREE	(1U << 0)	/* a tree, or an error */
-#define ANGARA_TEAM_SOFTWARE	(1U << 1)	/* no tree */
+#define ANGARA_TEAM_TREE	(1U << 0)	/* fail without a tree */
+#define ANGARA_TEAM_SOFTWARE	(1U << 1)	/* use no tree */
 
 #define ANGARA_NO_TREE		UINT32_MAX
 #define ANGARA_NO_RANK		UINT32_MAX
@@ -44,13 +46,13 @@ extern "C" {
  * @size: sizeof(struct angara_team_attr)
  * @flags: ANGARA_TEAM_*, or 0: a tree if there is one
  * @root: rank in the team of the process whose node is the root of the tree
- * @tree: TreeId + 1: this one or an error; 0: any
- * @stripes: trees that long reductions are spread over, 1 to ANGARA_MAX_STRIPES;
- *	fewer if there are no more free trees or the queues of a member are
- *	short.  Each part has 4 KiB or more.
- *	0: as in the parent team; without one, as ANGARA_STRIPES says, else 1.
- *	ANGARA_STRIPES_AUTO: for each length as angara_plan_stripes() says, with
- *	the times of angara_plan_values()
+ * @tree: TreeId + 1: use this TreeId or fail; 0: any
+ * @stripes: number of trees over which long reductions are spread, 1 to
+ *	ANGARA_MAX_STRIPES; fewer if there are no more free trees or the queues
+ *	of a member are short.  Each part is at least 4 KiB long. 0: as in the
+ *	parent team; without a parent the value of ANGARA_STRIPES, else 1.
+ *	ANGARA_STRIPES_AUTO: for each length the result of
+ *	angara_plan_stripes(), with the times of angara_plan_values()
  */
 struct angara_team_attr {
 	uint32_t size;
@@ -64,15 +66,15 @@ struct angara_team_attr {
  * angara_team_create() - create a team of processes of a job
  * @job: job
  * @ctx: this process's context, with a receive buffer
- * @ranks: members, in the order that they have in the team, each once and this
- *	process among them; NULL for all
+ * @ranks: ranks of the members in the job, in the order of the team, each once,
+ *	including this process; NULL for all
  * @n: number of members
  * @attr: NULL for the defaults
  * @team: out
  *
- * Only the members call, with the same arguments.  Each exchanges one block
- * through the launcher; the rest goes by messages, to at most log2 n other
- * members each.  In a job of angara_job_init_with() @ranks is ascending.
+ * Only the members call, with the same arguments.  Each member exchanges one
+ * block through the launcher, then messages with at most log2 n other members.
+ * In a job of angara_job_init_with() @ranks is ascending.
  *
  * Return: 0; -EINVAL bad list or attribute, arguments that differ among
  * members, members of different fabrics or partitions, or two members with one
@@ -91,8 +93,8 @@ int angara_team_create(struct angara_job *job, struct angara_ctx *ctx,
 /**
  * angara_team_subset() - create a team of members of a team
  * @parent: team
- * @ranks: ranks in @parent, in the order that they have in the new team, each
- *	once and this one's among them; NULL for all
+ * @ranks: ranks of the members in @parent, in the order of the new team, each
+ *	once, including this process; NULL for all
  * @n: number of members
  * @attr: NULL for the defaults
  * @team: out
@@ -125,7 +127,8 @@ int angara_team_strided(struct angara_team *parent, unsigned int start,
  * angara_team_split() - split a team
  * @parent: team; all members call
  * @color: members with the same color form a team; ANGARA_NO_COLOR: no team
- * @key: order of the members in it; equal keys in the order of @parent
+ * @key: orders the members of the new team; members with equal keys keep their
+ *	order in @parent
  * @attr: NULL for the defaults
  * @team: out; NULL without a color
  *
@@ -143,7 +146,7 @@ int angara_team_split(struct angara_team *parent, unsigned int color,
  * @mr: out; the region belongs to this member, and may outlive the team
  *
  * Broadcasts need such a key.  The member with rank 0 draws 48 of its bits at
- * random; only members learn it.
+ * random; only members know it.
  *
  * Return: 0 at all members.  Otherwise no member has registered the memory, and
  * all get the error of the lowest rank that failed, as angara_mr_reg(), or
@@ -151,7 +154,17 @@ int angara_team_split(struct angara_team *parent, unsigned int color,
  */
 int angara_team_mr_reg(struct angara_team *team, void *addr, size_t len,
 		       unsigned int access, struct angara_mr **mr);
-/** As angara_team_mr_reg(), of memory allocated as by angara_malloc(). */
+/**
+ * angara_team_malloc() - allocate memory, and register it as by angara_team_mr_reg()
+ * @team: all members call
+ * @len: bytes, not 0; members may differ
+ * @mr: out
+ *
+ * The address is a multiple of the greatest power of two that is not above @len, or of the
+ * page if there is no room for that in the address space.
+ *
+ * Return: as angara_team_mr_reg(); -ENOMEM.
+ */
 int angara_team_malloc(struct angara_team *team, size_t len,
 		       struct angara_mr **mr);
 /**
@@ -167,8 +180,7 @@ int angara_team_destroy(struct angara_team *team);
  * @team: freed
  *
  * Operations of the team in progress at any member end with -ECONNRESET, and
- * later ones with -ECONNRESET or -ENOTCONN.  The job may have been finalized
- * before.
+ * later ones with -ECONNRESET or -ENOTCONN.  The job may already be finalized.
  */
 void angara_team_leave(struct angara_team *team);
 /**
@@ -177,29 +189,30 @@ void angara_team_leave(struct angara_team *team);
  * @node: out: node that took the tree down: a member left or died there, or the
  *	process that programmed its row ended; UINT32_MAX if none is known
  *
- * Asks the device; for programs that wait without an operation in progress.
+ * Queries the device.  For programs that wait for other members while no
+ * operation is in progress that would report their loss.
  *
  * Return: 0; -ECONNRESET a member left or died; -ENODEV the device is gone.
  */
 int angara_team_check(const struct angara_team *team, uint32_t *node);
 unsigned int angara_team_rank(const struct angara_team *team);
 unsigned int angara_team_size(const struct angara_team *team);
-/** TreeId; ANGARA_NO_TREE without one. */
+/** Return: TreeId; ANGARA_NO_TREE if the team has no tree. */
 unsigned int angara_team_tree(const struct angara_team *team);
 
 /**
  * angara_numbers() - numbers for the members of an allgather
  * @algo: ANGARA_ALGO_BRUCK or ANGARA_ALGO_RECURSIVE_DOUBLING
  * @n: members
- * @modules: where each member is: @levels numbers, one for each level of the
- *	system from the top; members with equal numbers up to a level are in one
- *	module of it
+ * @modules: location of each member: @levels numbers, one for each level of the
+ *	system from the top; members with equal numbers up to a level are in the
+ *	same module of that level
  * @levels: number of levels, 0 to 16
  * @numbers: out: number of each member
  *
- * With these numbers, members that exchange much data are in one module.  The
- * same arguments can give other numbers with another version of METIS: one
- * member computes them for all.
+ * With these numbers, members that exchange much data are in the same module.
+ * Results depend on the version of METIS, so one member must compute the
+ * numbers for all.
  *
  * Return: 0; -EINVAL there is no such algorithm of @n members; -E2BIG too many
  * members; -EOPNOTSUPP there is no METIS, which splits graphs; -EIO it fails;
@@ -208,12 +221,15 @@ unsigned int angara_team_tree(const struct angara_team *team);
 int angara_numbers(uint32_t algo, unsigned int n, const uint32_t *modules,
 		   unsigned int levels, uint32_t *numbers);
 /**
- * angara_team_numbers() - set the numbers of a team
+ * angara_team_numbers() - set the numbers under which members take part in
+ * allgathers
  * @team: team
- * @algo: as in angara_numbers(): its EXCH and REORDER forms use them
- * @numbers: of each member, copied; the same at all members
+ * @algo: as in angara_numbers(); the EXCH and REORDER forms of this algorithm
+ *	use the numbers
+ * @numbers: number of each member, copied; the same at all members
  *
- * Exchanges nothing.  Not while collectives of the team are in progress.
+ * Does not communicate.  Do not call it while collectives of the team are in
+ * progress.
  *
  * Return: 0; -EINVAL unknown algorithm, or a number is out of range or occurs
  * twice; -ENOMEM.
@@ -232,11 +248,12 @@ int angara_team_numbers(struct angara_team *team, uint32_t algo,
  *	member combines one while it receives the next; 0: messages are whole, as
  *	without this call
  *
- * A message has at most 64 packets: longer ones if @packet is too short.
- * Exchanges nothing; all members pass the same.  Not while collectives of the
- * team are in progress.
+ * A message has at most 64 packets: packets are longer than @packet if
+ * necessary. Does not communicate; all members must pass the same values. Do
+ * not call it while collectives of the team are in progress.
  *
- * Return: 0; -EINVAL too many dimensions, or their product is another.
+ * Return: 0; -EINVAL too many dimensions, or their product is not the number of
+ * members.
  */
 int angara_team_rings(struct angara_team *team, const uint32_t *dims,
 		      unsigned int ndims, size_t packet);
@@ -244,10 +261,10 @@ int angara_team_rings(struct angara_team *team, const uint32_t *dims,
 /**
  * struct angara_team_info - properties of a team
  * @size: set before the call: sizeof(struct angara_team_info)
- * @rank: of this process
- * @members: their number
- * @offloaded: 1: the adapters do reductions, barriers and broadcasts to equal
- *	keys; 0: software does all
+ * @rank: rank of this process
+ * @members: number of members
+ * @offloaded: 1: the adapters execute reductions, barriers and broadcasts to
+ *	equal keys; 0: software executes all
  * @tree: TreeId, or ANGARA_NO_TREE
  * @lost: rank of the member whose loss software collectives have detected;
  *	ANGARA_NO_RANK: none
@@ -255,7 +272,8 @@ int angara_team_rings(struct angara_team *team, const uint32_t *dims,
  * @by_software: collectives that it has started in software
  * @messages: messages that it has sent for software collectives and for the
  *	creation of the team
- * @trees: trees that its longest reductions are spread over; 0: software
+ * @trees: number of trees over which its longest reductions are spread; 0:
+ *	software
  * @reserved: 0
  */
 struct angara_team_info {
@@ -282,8 +300,8 @@ struct angara_peer angara_team_peer(const struct angara_team *team,
 /**
  * angara_bcast_nbi() - write to all members' memory
  * @team: only the source calls
- * @dst_key: region in every member, with ANGARA_ACCESS_REMOTE_WRITE
- * @dst_off: offset in it, equal everywhere
+ * @dst_key: region at every member, with ANGARA_ACCESS_REMOTE_WRITE
+ * @dst_off: offset in it, equal at all members
  * @src: local region, or NULL as for angara_put_nbi()
  * @src_off: offset in it
  * @len: bytes
@@ -304,17 +322,20 @@ int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key, uint64_t dst_of
 /** As angara_bcast_nbi(), and wait until it is complete. */
 int angara_bcast(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
 		 const struct angara_mr *src, uint64_t src_off, size_t len);
-/** Broadcasts of the team that have arrived here since it was created. */
+/*
+ * Return: number of broadcasts of the team that have arrived here since the
+ * team was created.
+ */
 uint64_t angara_team_received(struct angara_team *team);
 /**
  * angara_team_received_wait() - wait for broadcasts of other members
  * @team: team
- * @n: until angara_team_received() is at least this
+ * @n: wait until angara_team_received() is at least this number
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
- * Return: 0; -ETIMEDOUT; -ECONNRESET a member left or died before; -EIO they
- * have arrived, but one is incomplete: returned once; -ENOTSUP the team has no
- * tree; -ENODEV the device is gone.
+ * Return: 0; -ETIMEDOUT; -ECONNRESET a member left or died before; -EIO the
+ * broadcasts have arrived, but one is incomplete (returned once); -ENOTSUP the
+ * team has no tree; -ENODEV the device is gone.
  */
 int angara_team_received_wait(struct angara_team *team, uint64_t n,
 			      int timeout_ms);
@@ -325,8 +346,8 @@ int angara_team_received_wait(struct angara_team *team, uint64_t n,
  * touched; counts and displacements may be reused at once.
  *
  * A region of NULL means memory that is not registered; then the offset is its
- * address.  The library holds it until the collective is complete, as with
- * angara_mr_hold().
+ * address.  The library registers and holds the memory until the collective is
+ * complete, as with angara_mr_hold().
  *
  * In software, results longer than ANGARA_MAX_MSG bytes are read from regions
  * with ANGARA_ACCESS_REMOTE_READ into regions with ANGARA_ACCESS_LOCAL_WRITE;
@@ -339,7 +360,7 @@ int angara_team_received_wait(struct angara_team *team, uint64_t n,
  * left or died; -EPROTO members disagree.
  */
 
-/** Complete when all members have started it. */
+/** Start a barrier, which is complete when all members have started it. */
 int angara_barrier_nbi(struct angara_team *team, const struct angara_op *how);
 /** As angara_barrier_nbi(), and wait until it is complete. */
 int angara_barrier(struct angara_team *team);
@@ -361,7 +382,7 @@ int angara_broadcast(struct angara_team *team, const struct angara_mr *mr,
 /**
  * angara_reduce_nbi() - combine elementwise, result at one member
  * @team: all members call
- * @dst: region for the result, which others than @root do not have
+ * @dst: region for the result at @root; ignored at other members
  * @dst_off: offset in it
  * @src: local region with the contribution; may be @dst
  * @src_off: offset in it
@@ -371,8 +392,8 @@ int angara_broadcast(struct angara_team *team, const struct angara_mr *mr,
  * @root: member that gets the result
  * @how: options and completion, or NULL
  *
- * Complete at @root when the result is there, elsewhere when @src may be
- * reused.
+ * Complete at @root when the result is stored, at other members when @src may
+ * be reused.
  */
 int angara_reduce_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
@@ -399,7 +420,7 @@ int angara_allreduce(struct angara_team *team, const struct angara_mr *dst,
  * @size: sizeof(struct angara_reducer)
  * @elem: bytes of an element
  * @combine: for each of @count elements: dst = dst op src.  The operation is
- *	associative and commutative.  The function is called inside calls that
+ *	associative and commutative, but for rounding.  The function is called inside calls that
  *	poll the context, and calls no function of the library
  * @arg: last argument of @combine
  */
@@ -421,9 +442,11 @@ struct angara_reducer {
  * @by: operation, which is copied; the same at all members
  * @how: options and completion, or NULL
  *
- * By messages, also on a team with a tree.  All members get the same bits, and
- * the same in each run.  @by->combine gets elements that are as aligned as the
- * caller's memory, up to 64 bytes.
+ * Uses messages, even if the team has a tree.  Contributions are combined in
+ * the order in which adapters would combine them on the team's tree, or on the
+ * tree that the team would have.  All members get the same bits, and the same
+ * in each run.  @by->combine gets elements that are as aligned as the caller's
+ * memory, up to 64 bytes.
  */
 int angara_allreduce_fn_nbi(struct angara_team *team, const struct angara_mr *dst,
 			    uint64_t dst_off, const struct angara_mr *src,
@@ -435,7 +458,10 @@ int angara_allreduce_fn(struct angara_team *team, const struct angara_mr *dst,
 			uint64_t dst_off, const struct angara_mr *src,
 			uint64_t src_off, size_t count,
 			const struct angara_reducer *by);
-/** As angara_allreduce_nbi(), over the members up to and including this one. */
+/*
+ * As angara_allreduce_nbi(), but combines the contributions of the members up
+ * to and including this one.
+ */
 int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
 		    uint64_t src_off, size_t count, unsigned int type,
@@ -444,7 +470,10 @@ int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_scan(struct angara_team *team, const struct angara_mr *dst,
 		uint64_t dst_off, const struct angara_mr *src, uint64_t src_off,
 		size_t count, unsigned int type, unsigned int op);
-/** As angara_scan_nbi(), over the members before; unchanged at member 0. */
+/*
+ * As angara_scan_nbi(), but combines the contributions of the members before
+ * this one; @dst is unchanged at member 0.
+ */
 int angara_exscan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
 		      uint64_t src_off, size_t count, unsigned int type,
@@ -513,7 +542,7 @@ int angara_allgather(struct angara_team *team, const struct angara_mr *dst,
  * @dst: region for the blocks
  * @dst_off: offset in it
  * @counts: bytes of the block of each member, equal at all members
- * @displs: where each begins, relative to @dst_off; NULL: contiguous
+ * @displs: start of each block, relative to @dst_off; NULL: contiguous
  * @src: local region with this member's block
  * @src_off: offset in it
  * @how: options and completion, or NULL
@@ -527,7 +556,10 @@ int angara_allgatherv(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const size_t *counts,
 		      const size_t *displs, const struct angara_mr *src,
 		      uint64_t src_off);
-/** As angara_allgather_nbi(), at @root only; elsewhere @dst is NULL. */
+/*
+ * As angara_allgather_nbi(), but only @root gets the blocks; at other members
+ * @dst is NULL.
+ */
 int angara_gather_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,
 		      uint64_t src_off, size_t len, unsigned int root,
@@ -536,7 +568,10 @@ int angara_gather_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_gather(struct angara_team *team, const struct angara_mr *dst,
 		  uint64_t dst_off, const struct angara_mr *src,
 		  uint64_t src_off, size_t len, unsigned int root);
-/** As angara_gather_nbi(), @len from each; @counts, @displs: @root only. */
+/*
+ * As angara_gather_nbi(), with @len bytes from this member; @counts and @displs
+ * are used at @root only.
+ */
 int angara_gatherv_nbi(struct angara_team *team, const struct angara_mr *dst,
 		       uint64_t dst_off, const size_t *counts,
 		       const size_t *displs, const struct angara_mr *src,
@@ -547,7 +582,7 @@ int angara_gatherv(struct angara_team *team, const struct angara_mr *dst,
 		   uint64_t dst_off, const size_t *counts, const size_t *displs,
 		   const struct angara_mr *src, uint64_t src_off, size_t len,
 		   unsigned int root);
-/** Send a block to each member from @root; elsewhere @src is NULL. */
+/** Send a block of @root to each member; at other members @src is NULL. */
 int angara_scatter_nbi(struct angara_team *team, const struct angara_mr *dst,
 		       uint64_t dst_off, const struct angara_mr *src,
 		       uint64_t src_off, size_t len, unsigned int root,
@@ -556,7 +591,10 @@ int angara_scatter_nbi(struct angara_team *team, const struct angara_mr *dst,
 int angara_scatter(struct angara_team *team, const struct angara_mr *dst,
 		   uint64_t dst_off, const struct angara_mr *src,
 		   uint64_t src_off, size_t len, unsigned int root);
-/** As angara_scatter_nbi(), @len for this one; @counts, @displs: @root only. */
+/*
+ * As angara_scatter_nbi(), with @len bytes for this member; @counts and @displs
+ * are used at @root only.
+ */
 int angara_scatterv_nbi(struct angara_team *team, const struct angara_mr *dst,
 			uint64_t dst_off, const struct angara_mr *src,
 			uint64_t src_off, const size_t *counts,
@@ -567,7 +605,7 @@ int angara_scatterv(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
 		    uint64_t src_off, const size_t *counts,
 		    const size_t *displs, size_t len, unsigned int root);
-/** Send a block of @len bytes from each member to each. */
+/** Send a block of @len bytes from each member to every member. */
 int angara_alltoall_nbi(struct angara_team *team, const struct angara_mr *dst,
 			uint64_t dst_off, const struct angara_mr *src,
 			uint64_t src_off, size_t len,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libangara: the torus and the trees laid over it.
+ * libangara: the torus, and trees on it.
  *
- * Node numbers count X fastest; port 2*d is "+" and 2*d+1 is "-" of dimension d.  Trees are built in the order of dimensions X, Y, Z, W from
- * the root (document 000, section 2).
+ * In node numbers the X coordinate changes fastest; port 2*d is "+" and 2*d+1
+ * is "-" of dimension d.  Trees are built in the order of dimensions X, Y, Z, W
+ * from the root (document 000, section 2).
  */
 #ifndef ANGARA_TOPO_H
 #define ANGARA_TOPO_H
@@ -14,21 +15,24 @@
 extern "C" {
 #endif
 
-/* Rules that a tree can break (document 000, section 2; 1..3 span nodes). */
+/*
+ * Rules that a tree can break (document 000, section 2); rules 1 to 3 compare
+ * rows of several nodes.
+ */
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
-#define ANGARA_TREE_RULE_LINK		2 /* neighbour down does not point back up */
-#define ANGARA_TREE_RULE_TORUS		3 /* torus: port down against dimension order */
-#define ANGARA_TREE_RULE_FIELD		4 /* a field out of range, or two disagree */
+#define ANGARA_TREE_RULE_LINK		2 /* a child does not point back up */
+#define ANGARA_TREE_RULE_TORUS		3 /* torus: against dimension order */
+#define ANGARA_TREE_RULE_FIELD		4 /* field wrong, or two disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
-#define ANGARA_TREE_RULE_REACH		6 /* a row is not reached from the root */
-#define ANGARA_TREE_RULE_ORDER		7 /* other fabrics: against the channel order */
+#define ANGARA_TREE_RULE_REACH		6 /* the root does not reach a row */
+#define ANGARA_TREE_RULE_ORDER		7 /* others: against channel order */
 
 #define ANGARA_MAX_DIRS	(2 * ANGARA_MAX_DIMS)	/* ports of a node of a torus */
 
 /*
- * Defined in linux/angara.h.  A program that builds trees includes it: these
- * rows are the rows that the driver takes.
+ * Defined in linux/angara.h.  Programs that build trees include that header,
+ * since the rows are those that the driver takes.
  */
 struct angara_domain;
 struct angara_tree_row;
@@ -53,7 +57,7 @@ int angara_topo_parse(const char *text, struct angara_topo *topo);
  *	counts
  * @topo: out
  *
- * Return: 0; -EOPNOTSUPP it is no torus; -EINVAL, -E2BIG as
+ * Return: 0; -EOPNOTSUPP it is not a torus; -EINVAL, -E2BIG as
  * angara_topo_parse().
  */
 int angara_topo_read(const char *text, struct angara_topo *topo);
@@ -83,26 +87,27 @@ const char *angara_dir_name(unsigned int dir);
  * angara_tree_build() - build a tree from @root over some nodes
  * @topo: torus
  * @root: node number
- * @pe: local participants of every node of the torus, 0: only transit if needed
+ * @pe: number of local participants of every node; a node with 0 is in the tree
+ *	only if it connects others
  * @tree: TreeId for the rows
  * @rows: out: array, one row per node of the torus; for a node outside of the
  *	tree to_root is ANGARA_PORT_NONE, is_root 0
  *
- * The root is in the tree whether it takes part or not.
+ * The root is in the tree even if it has no participants.
  * Return: nodes in the tree; -EINVAL @root, @tree or a count out of range, or
  * no node takes part.
  */
 int angara_tree_build(const struct angara_topo *topo, uint32_t root,
 		      const uint16_t *pe, unsigned int tree,
 		      struct angara_tree_row *rows);
-/** Return: whether @row belongs to a node in the tree. */
+/** Return: 1 if @row belongs to a node in the tree, else 0. */
 int angara_tree_has(const struct angara_tree_row *row);
 
 /**
  * angara_tree_check() - check that rows are a valid tree
  * @topo: torus
  * @rows: one per node of the torus, as from angara_tree_build()
- * @node: out: a node where it is broken, or NULL
+ * @node: out: a node that breaks the rule; may be NULL
  *
  * Return: 0 or ANGARA_TREE_RULE_*.  The driver checks with the same function.
  */

@@ -43,15 +43,17 @@ extern "C" {
 #define ANGARA_MAX_DIMS		4		/* torus dimensions X, Y, Z, W */
 #define ANGARA_CTR_USER_NUM	256		/* user counters of a context */
 
-/* Access rights of a memory region; its own contexts can always read. */
+/*
+ * Access rights of a memory region; contexts of its domain can always read it.
+ */
 #define ANGARA_ACCESS_LOCAL_WRITE	(1U << 0)
 #define ANGARA_ACCESS_REMOTE_READ	(1U << 1)
 #define ANGARA_ACCESS_REMOTE_WRITE	(1U << 2)
 #define ANGARA_ACCESS_ALL		7U
 
 /*
- * Reductions.  Integers, unsigned and signed, have all up to XOR and wrap
- * around; floats have SUM, MIN, MAX and PROD, pairs MINLOC and MAXLOC; see
+ * Reductions.  Integers, unsigned and signed, have all operations up to XOR and
+ * wrap around; floats have SUM, MIN, MAX and PROD, pairs MINLOC and MAXLOC; see
  * Documentation/reductions.rst.
  */
 #define ANGARA_RED_SUM		0
@@ -61,7 +63,7 @@ extern "C" {
 #define ANGARA_RED_AND		4
 #define ANGARA_RED_OR		5
 #define ANGARA_RED_XOR		6
-#define ANGARA_RED_MINLOC	7	/* equal values: the lower index */
+#define ANGARA_RED_MINLOC	7 /* the lower index if values are equal */
 #define ANGARA_RED_MAXLOC	8
 #define ANGARA_RED_NUM		9
 
@@ -91,8 +93,8 @@ extern "C" {
 #define ANGARA_ATOMIC_MAX	2
 #define ANGARA_ATOMIC_PROD	3
 #define ANGARA_ATOMIC_AND	4	/* bitwise: not for FLOAT and DOUBLE */
-#define ANGARA_ATOMIC_OR	5	/* likewise */
-#define ANGARA_ATOMIC_XOR	6	/* likewise */
+#define ANGARA_ATOMIC_OR	5	/* bitwise: not for FLOAT and DOUBLE */
+#define ANGARA_ATOMIC_XOR	6	/* bitwise: not for FLOAT and DOUBLE */
 #define ANGARA_ATOMIC_LAND	7	/* t = t && x */
 #define ANGARA_ATOMIC_LOR	8
 #define ANGARA_ATOMIC_LXOR	9
@@ -117,7 +119,7 @@ extern "C" {
 #define ANGARA_ST_TARGET	6 /* no such node or context */
 #define ANGARA_ST_NO_TREE	7 /* the tree is not set, or not joined */
 #define ANGARA_ST_MISMATCH	8 /* participants disagree on the operation */
-#define ANGARA_ST_TREE_DOWN	9 /* a participant left or died, or no row */
+#define ANGARA_ST_TREE_DOWN	9 /* a participant or a row is gone */
 #define ANGARA_ST_DMA		10 /* host memory could not be reached */
 #define ANGARA_ST_UNREACHABLE	11 /* no path to the node or back */
 #define ANGARA_ST_ALIGN		12 /* atomic: the target is not aligned */
@@ -138,17 +140,17 @@ struct angara_peer {
 };
 
 /* angara_op.flags */
-#define ANGARA_MORE		(1U << 0) /* more follows: no doorbell yet */
+#define ANGARA_MORE		(1U << 0) /* do not ring the doorbell yet */
 #define ANGARA_FENCE		(1U << 1) /* start after earlier operations to the same node */
 #define ANGARA_SILENT		(1U << 2) /* no completion unless it fails */
-#define ANGARA_NOTIFY		(1U << 3) /* count at the target, see notify */
+#define ANGARA_NOTIFY		(1U << 3) /* count at the target: see @notify */
 #define ANGARA_OP_FLAGS		15U
 
 /*
- * One of these in angara_op.flags, too, names the algorithm of a collective
- * that all members carry out by software; all name the same. -EINVAL: the
- * collective does not have the algorithm, or not for blocks of different
- * lengths, or the adapters execute the collective.
+ * One of these values in angara_op.flags selects the algorithm of a collective,
+ * which the members then execute by software; all members must select the same.
+ * -EINVAL: the collective does not have the algorithm, or not for blocks of
+ * different lengths, or adapters execute the collective.
  */
 #define ANGARA_ALGO_DISSEMINATION	(1U << 8)
 #define ANGARA_ALGO_BINOMIAL		(2U << 8)
@@ -177,16 +179,17 @@ struct angara_peer {
  *	for puts, gets and atomic operations
  * @reserved: must be 0
  *
- * The last argument of every call whose name ends in _nbi.  NULL means: no
- * completion of its own; angara_quiet() waits for it, and returns its error.
+ * The last argument of every call whose name ends in _nbi.  With NULL the
+ * operation has no completion; angara_quiet() waits for it, and returns its
+ * error.
  *
- * ANGARA_MORE: the doorbell is not rung for this operation.  The device sees it
- * after the next operation without the flag, angara_flush(), or any call that
- * waits.
+ * ANGARA_MORE: the doorbell is not rung for this operation.  The device
+ * receives it with the next operation without the flag, angara_flush(), or any
+ * call that waits.
  *
- * ANGARA_FENCE: the device starts the operation when these are complete: all
+ * ANGARA_FENCE: the device starts the operation after it has completed all
  * earlier operations of the context to the same node, and all earlier
- * collectives of the context that the device executes, of any team.
+ * collectives of the context, of any team, that the device executes.
  */
 struct angara_op {
 	uint32_t size;

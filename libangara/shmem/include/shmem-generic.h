@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Generic routines of OpenSHMEM 1.5 for C11: the type of the first data
- * argument chooses the routine, the number of arguments the form with a context.
+ * argument selects the routine; the number of arguments selects the form with
+ * or without a context.
  */
 #ifndef SHMEM_GENERIC_H
 #define SHMEM_GENERIC_H
 
-/* Associations: a type, and the routine PRE TYPENAME POST. */
+/* Associations of _Generic: a type, and the routine PRE TYPENAME POST. */
 #define SHMEMI_GEN_UINTS(pre, post) \
 	unsigned int: pre##uint##post, unsigned long: pre##ulong##post, \
 	unsigned long long: pre##ulonglong##post
@@ -34,14 +35,20 @@
 	SHMEMI_GEN_RMA(pre, post), float _Complex: pre##complexf##post, \
 	double _Complex: pre##complexd##post
 
-/* Chooses @with for so many arguments, @without for one less. */
+/*
+ * SHMEMI_OFn(arguments, with, without, 0) is "with" if there are n arguments,
+ * "without" if there are n - 1.
+ */
 #define SHMEMI_OF3(a, b, c, name, ...)			name
 #define SHMEMI_OF4(a, b, c, d, name, ...)		name
 #define SHMEMI_OF5(a, b, c, d, e, name, ...)		name
 #define SHMEMI_OF7(a, b, c, d, e, f, g, name, ...)	name
 #define SHMEMI_OF8(a, b, c, d, e, f, g, h, name, ...)	name
 
-/* By the first argument, or by the second one after a context or team. */
+/*
+ * Selects by the type of the first argument, or of the second one after a
+ * context or team.
+ */
 #define SHMEMI_1(gen, name, x, ...) \
 	_Generic(*(x), SHMEMI_GEN_##gen(shmem_, _##name))(x, __VA_ARGS__)
 #define SHMEMI_2(gen, name, c, x, ...) \
@@ -119,7 +126,7 @@
 #define shmem_sum_reduce(...)		SHMEMI_TEAM(SUM, sum_reduce, __VA_ARGS__)
 #define shmem_prod_reduce(...)		SHMEMI_TEAM(SUM, prod_reduce, __VA_ARGS__)
 
-/* Of a team, or the deprecated one of an active set. */
+/* Selects the routine for a team, or the deprecated one for an active set. */
 #define shmem_sync(...) \
 	SHMEMI_OF4(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The type classes of OpenSHMEM 1.5: X(TYPENAME, TYPE) for each of their types,
- * and X(SIZE, bytes) for the sizes.  shmem.h makes declarations of them, the
- * library definitions.
+ * and X(SIZE, bytes) for the sizes.  shmem.h generates declarations from them,
+ * the library definitions.
  */
 #ifndef SHMEM_TYPES_H
 #define SHMEM_TYPES_H
@@ -29,7 +29,7 @@ typedef unsigned long long shmemi_ulonglong;
 #define SHMEMI_FLOATS(X) \
 	X(float, float) X(double, double) X(longdouble, long double)
 
-/* Standard types: puts, gets, collectives that copy. */
+/* Standard types: for puts, gets and collectives that copy. */
 #define SHMEMI_RMA_TYPES(X) \
 	SHMEMI_FLOATS(X) X(char, char) X(schar, signed char) X(short, short) \
 	X(int, int) X(long, long) X(longlong, shmemi_longlong) \
@@ -74,7 +74,7 @@ typedef unsigned long long shmemi_ulonglong;
 	SHMEMI_MIN_TO_ALL_TYPES(X) X(complexd, shmemi_complexd) \
 	X(complexf, shmemi_complexf)
 
-/* Sizes in bits, and in bytes. */
+/* Sizes in bits, and the same in bytes. */
 #define SHMEMI_SIZES(X)		X(8, 1) X(16, 2) X(32, 4) X(64, 8) X(128, 16)
 #define SHMEMI_COLL_SIZES(X)	X(32, 4) X(64, 8)
 

@@ -2,9 +2,9 @@
 /*
  * OpenSHMEM 1.5 on an Angara fabric, for C, C11 and C++.
  *
- * Each routine shmem_NAME is a weak symbol, pshmem_NAME the strong one behind
- * it: a profiling library defines shmem_NAME and calls pshmem_NAME.
- * Documentation/shmem.rst says what the network does, and the limits.
+ * Each routine shmem_NAME is a weak alias of the strong symbol pshmem_NAME: a
+ * profiling library defines shmem_NAME and calls pshmem_NAME.
+ * Documentation/shmem.rst describes what the adapters execute, and the limits.
  */
 #ifndef SHMEM_H
 #define SHMEM_H

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Extensions: symmetric variables of shared libraries, and collectives of teams that
- * go on while the program computes.  The names of these collectives follow the
- * proposal for OpenSHMEM 1.6, specification pull request 456, and may change with it.
+ * Extensions: symmetric variables of shared libraries, and collectives of teams
+ * that proceed while the program computes.  The names of these collectives
+ * follow the proposal for OpenSHMEM 1.6, specification pull request 456, and
+ * will change if the proposal does.
  *
- * Members start the collectives of a team in the same order, blocking ones
- * included.  Until a request is complete, its memory must not be touched.  Each
- * returns 0, or not 0 if the team is SHMEM_TEAM_INVALID.
+ * Members start all collectives of a team in the same order, including blocking
+ * ones.  Until a request is complete, the program must not access the memory
+ * passed to it.  Each function returns 0, or not 0 if the team is
+ * SHMEM_TEAM_INVALID.
  */
 #ifndef SHMEMX_H
 #define SHMEMX_H
@@ -27,12 +29,13 @@ typedef struct shmemx_req *shmemx_req_t;
 
 /*
  * shmemx_symmetric_library() - make variables of a shared library symmetric
- * @variable: any global or static variable of it that can be written
+ * @variable: any writable global or static variable of the library
  *
  * All of its writable variables, data and bss, can then be used in puts, gets,
- * atomic operations and collectives, as those of the program.  The library calls it
- * in a constructor, before shmem_init(): SHMEMX_SYMMETRIC_LIBRARY in one of its
- * files does so.  All PEs load the same such libraries, in the same order.
+ * atomic operations and collectives, as those of the program.  The library
+ * calls this function in a constructor, before shmem_init(): the macro
+ * SHMEMX_SYMMETRIC_LIBRARY in one of its files generates such a constructor.
+ * All PEs must load the same symmetric libraries, in the same order.
  */
 SHMEMXI_DECL(void, symmetric_library, (const void *variable))
 #define SHMEMX_SYMMETRIC_LIBRARY \
@@ -43,9 +46,9 @@ SHMEMXI_DECL(void, symmetric_library, (const void *variable))
 	} \
 	extern int shmemxi_after_library
 
-/* Complete when all members have started it. */
+/* Start a barrier, which is complete when all members have started it. */
 SHMEMXI_DECL(int, sync_nb, (shmem_team_t team, shmemx_req_t *req))
-/* The same, after a quiet of the default context. */
+/* As shmemx_sync_nb(), after a quiet of the default context. */
 SHMEMXI_DECL(int, barrier_nb, (shmem_team_t team, shmemx_req_t *req))
 SHMEMXI_DECL(int, broadcastmem_nb, (shmem_team_t team, void *dest, const void *source,
 				    size_t nelems, int pe_root, shmemx_req_t *req))
@@ -70,11 +73,11 @@ SHMEMI_SUM_TYPES(SHMEMXI_REDUCE_SUM)
 /**
  * shmemx_req_test() - is a request complete?
  *
- * Return: 1, and the request is SHMEMX_REQ_INVALID then, for which it returns 1,
- * too; 0.
+ * Return: 1 if so, after which the request is SHMEMX_REQ_INVALID; 0 if not; 1
+ * for SHMEMX_REQ_INVALID.
  */
 SHMEMXI_DECL(int, req_test, (shmemx_req_t *req))
-/* Waits for it, asleep; the request is SHMEMX_REQ_INVALID then. */
+/* Sleeps until a request is complete; then sets it to SHMEMX_REQ_INVALID. */
 SHMEMXI_DECL(void, req_wait, (shmemx_req_t *req))
 
 #pragma GCC visibility pop

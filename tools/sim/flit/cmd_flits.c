@@ -4,11 +4,10 @@
  * moved flit by flit, cycle by cycle.
  *
  * Dimension order, two virtual channels with a date line on each ring, wormhole
- * flow control by credits.  Looking ahead for the route takes no time;
- * allocation of a virtual channel, that of the switch, the switch and the link
- * take a cycle each.  A terminal draws a random number each cycle to generate a
- * packet.  These are the networks of booksim2.csv, which another program
- * simulated.
+ * flow control by credits.  Looking ahead for the route takes no time; allocating
+ * a virtual channel, allocating the switch, the switch, and the link take a cycle
+ * each.  A terminal draws a random number each cycle to generate a packet.  These
+ * are the networks of booksim2.csv, which another program simulated.
  */
 #include <errno.h>
 #include <math.h>
@@ -106,19 +105,19 @@ static void flits_args(const struct env *e)
 
 	need_torus(e, "flits");
 	if (e->comm.size > 1)
-		bad_usage("flits: one process only");
+		bad_usage("flits: cannot run in several processes");
 	if (e->trace || e->heatmap || e->checkpoint || e->restore || e->routes || e->faults)
-		bad_usage("flits: no --trace, --heatmap, --checkpoint, --restore, --routes, --faults");
+		bad_usage("flits: does not support --trace, --heatmap, --checkpoint, --restore, --routes, --faults");
 	if (strcmp(pattern, "uniform") && strcmp(pattern, "transpose") &&
 	    strcmp(pattern, "neighbor") && strcmp(pattern, "reverse"))
 		bad_usage("--pattern '%s': not uniform, transpose, neighbor or reverse",
 			  pattern);
 	if (sim_cfg_modules(&e->cfg) > 1)
-		bad_usage("--modules: a textbook's node has one");
+		bad_usage("--modules: nodes of 'flits' have one module");
 	for (d = 0; d < e->cfg.torus.ndims; d++)
 		if (e->cfg.torus.dims[d] > 1)
 			return;
-	bad_usage("--torus: traffic needs two nodes or more");
+	bad_usage("--torus: 'flits' needs two nodes or more");
 }
 
 static int flits_cmd(struct env *e)

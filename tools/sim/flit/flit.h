@@ -16,9 +16,9 @@
  * Routers affect each other by arrivals and credits only, so their order within
  * a tick makes no difference.  Routers and hosts without flits cost nothing.
  *
- * Invariants, which flit_check() compares: of each link's VC, the room that its
- * sender knows of, flits and credits on the cable, flits in the buffer and room
- * that is reserved for packets make the depth of the buffer.
+ * Invariant of each VC of a link, see flit_check(): the depth of the buffer is
+ * the sum of the room that the sender knows of, flits and credits on the cable,
+ * flits in the buffer, and room that is reserved for packets.
  */
 #ifndef ANG_SIM_FLIT_H
 #define ANG_SIM_FLIT_H
@@ -30,7 +30,7 @@
 /**
  * struct flit - a flit
  * @pkt: its packet
- * @nr: its number there; 0 is the head
+ * @nr: its number in the packet; 0 is the head
  */
 struct flit {
 	u32 pkt;
@@ -49,8 +49,8 @@ struct flit {
  * @flits: length
  * @got: flits that have reached the target
  * @hops: links crossed
- * @ties: torus: a bit per dimension, which of two equally short directions it
- *	takes
+ * @ties: torus: a bit per dimension: the direction to take if both are equally
+ *	short
  */
 struct flit_pkt {
 	u64 born;
@@ -68,11 +68,11 @@ struct flit_pkt {
 
 /**
  * struct flit_in - an input: the buffer of a VC
- * @at: its place in flit_net.ring
- * @size: flits it holds
+ * @at: index of the buffer in flit_net.ring
+ * @size: capacity in flits
  * @head: first flit
  * @len: flits
- * @out: output that the packet at its front has; FLIT_NONE: none
+ * @out: output of the packet at its front; FLIT_NONE: none yet
  * @since: first tick in which its flits may pass the switch
  * @known: packet to which @det and @outs belong, FLIT_NONE: none
  * @det: output on the fabric's route
@@ -94,7 +94,7 @@ struct flit_in {
 
 /**
  * struct flit_out - an output: a VC behind a port
- * @owner: input whose packet has it, FLIT_NONE: none
+ * @owner: input whose packet uses this output, FLIT_NONE: none
  * @turn: input to serve first
  * @room: flits that the buffer behind it can take, as known here
  * @rest: flits of the owner's packet for which @room has been reserved
@@ -131,9 +131,9 @@ struct flit_port {
  * @next: time of its next packet, in ps; SIM_NEVER: no more
  * @free: PCIe: time when its channel is free, in ps
  * @count: packets generated
- * @first: terminal: packets that wait; FLIT_NONE: none
- * @last: last one
- * @sent: terminal: flits of the first that have left
+ * @first: terminal: first packet that waits; FLIT_NONE: none
+ * @last: terminal: last packet that waits
+ * @sent: terminal: flits of @first that have left
  * @fifo: PCIe: packets in the adapter's FIFO
  * @vc: terminal: VC of the packet being sent, or last sent
  * @listed: PCIe: the host is in @due of struct flit_net
@@ -152,7 +152,10 @@ struct flit_host {
 	u32 room[2];
 };
 
-/* An arrival: @in counts inputs of all routers; of hosts FLIT_TO_HOST | output. */
+/*
+ * An arrival: @in is the number of an input, over all routers, or FLIT_TO_HOST |
+ * the number of an output to a host.
+ */
 struct flit_arrival {
 	u32 in;
 	struct flit flit;
@@ -165,9 +168,9 @@ struct flit_arrival {
  * @arrival: flits that arrive
  * @credit: outputs, or FLIT_TO_HOST | inputs of hosts, that get a credit
  * @arrivals: number of @arrival
- * @arrivals_size: room there
+ * @arrivals_size: room in @arrival
  * @credits: number of @credit
- * @credits_size: room there
+ * @credits_size: room in @credit
  */
 struct flit_slot {
 	struct flit_arrival *arrival;
@@ -186,11 +189,11 @@ struct flit_slot {
  * @alloc: ticks from the allocation of a VC to that of the switch
  * @one_way: inputs of a port share one input of the switch; otherwise each has
  *	its own
- * @whole: a packet leaves if there is room for all of it
- * @place: @whole: flits of a buffer of VC 0 that each packet occupies; 0: the
- *	packet's length
- * @spare: @whole: further room in flits that a packet needs to enter a ring of
- *	a torus
+ * @whole: a packet leaves only if there is room for all of it
+ * @place: with @whole: flits of a buffer of VC 0 that each packet occupies; 0:
+ *	the packet's length
+ * @spare: with @whole: further room in flits that a packet needs to enter a
+ *	ring of a torus
  * @longest: flits of the longest packet
  * @date_line: dimension order, on VC 1 along a ring whose date line the packet
  *	crosses; otherwise routes of the fabric on VC 0
@@ -255,7 +258,8 @@ struct flit_due {
  * @left: flits that reached their target
  * @crossed: links crossed by flits
  * @packets: packets delivered
- * @net_sum: measured packets: ticks from the host to the target, of tails
+ * @net_sum: sum over measured packets: ticks from the host to the target, for
+ *	the tail
  * @switched: flits that passed a switch
  * @moved: last tick in which a flit passed a switch
  * @worked: routers that had flits, summed over ticks
@@ -277,7 +281,7 @@ struct flit_count {
  * @c: traffic
  * @rule: rules of routers and hosts
  * @nports: ports of a router, without hosts
- * @inputs: inputs of a router, and outputs
+ * @inputs: number of inputs of a router; it has as many outputs
  * @words: words of a set of inputs
  * @routers: routers
  * @hosts: hosts
@@ -295,16 +299,16 @@ struct flit_count {
  * @slot: the next @slots ticks
  * @slots: a power of two
  * @pkt: packets
- * @pkts: number of them
- * @pkt_free: first free one, FLIT_NONE: none
+ * @pkts: number of packets in @pkt
+ * @pkt_free: first free packet, FLIT_NONE: none
  * @pkt_live: packets in flight
  * @due: hosts that generate packets, a binary heap by tick
- * @dues: number of them
- * @acc: sums and times, those of the packet engine
+ * @dues: number of hosts in @due
+ * @acc: sums and times, as in the packet engine
  * @way_turn: [routers][@nports + 1] with one_way: VC of a port to serve first
  * @port_turn: [routers][@nports + 1] input, or port, that a port serves first
  * @count: counters
- * @best: while a router is served: best request of an output or port
+ * @best: while a router is served: best request for each output or port
  * @best_key: distance of @best from the request to serve first
  * @asked: outputs or ports that are requested
  * @wrong: an invariant that does not hold, or NULL

@@ -2,7 +2,10 @@
 /* Flit engine: check that flits and credits are conserved. */
 #include "flit.h"
 
-/* Flits and credits on cables: by the output that the flit left or that gets the credit. */
+/*
+ * Count flits and credits on cables by output: the output that a flit left, or
+ * that gets a credit.
+ */
 static void on_cables(struct flit_net *n, u32 *sum, u32 *back)
 {
 	u32 t, i;
@@ -34,7 +37,7 @@ static bool in_order(const struct flit_net *n, const struct flit_in *i)
 }
 
 /**
- * flit_check() - compare the invariants
+ * flit_check() - check the invariants
  *
  * Return: NULL, or what is wrong.
  */

@@ -4,7 +4,7 @@
  */
 #include "flit.h"
 
-/** flit_describe() - identity and target of a host's next packet */
+/** flit_describe() - compute identity and target of a host's next packet */
 void flit_describe(struct flit_net *n, u32 k, u32 rank)
 {
 	const struct sim *s = n->s;

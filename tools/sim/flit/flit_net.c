@@ -45,7 +45,9 @@ void flit_credit_at(struct flit_net *n, u32 out, u64 ticks)
 	t->credit[t->credits++] = out;
 }
 
-/** flit_put() - append a flit to an input; @in counts those of all routers */
+/**
+ * flit_put() - append a flit to an input; @in counts the inputs of all routers
+ */
 void flit_put(struct flit_net *n, u32 in, struct flit f)
 {
 	struct flit_in *i = &n->in[in];

@@ -36,7 +36,7 @@ static u32 date_line(const struct sim *s, const struct flit_pkt *k, u32 router)
 	return (2 * d + minus) * 2 + (minus ? to[d] > from[d] : to[d] < from[d]);
 }
 
-/* A free output of the node's hosts; a grant advances the turn. */
+/* A free output to the node's hosts; only a grant advances the turn. */
 static u32 to_host(struct flit_net *n, u32 router, const struct flit_in *i)
 {
 	u32 c, hvc = n->rule.hvc;

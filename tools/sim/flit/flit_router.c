@@ -75,8 +75,8 @@ static void vc_alloc(struct flit_net *n, u32 router)
 }
 
 /*
- * A flit has left an input: return a credit to the sender.  The tail returns
- * the rest of its packet's place.
+ * A flit has left an input: return a credit to the sender.  With the tail, room
+ * that the packet occupied beyond its flits is returned, too.
  */
 static void give_credit(struct flit_net *n, u32 router, u32 in, bool tail, u32 flits)
 {
@@ -157,7 +157,7 @@ static bool may_pass(struct flit_net *n, u32 router, const struct flit_in *i)
 struct pass_list {
 	u32 way;	/* port by which flits arrive, FLIT_NONE: none yet */
 	u32 chosen;	/* its input */
-	u32 least;	/* distance of the input from the one to serve first */
+	u32 least;	/* distance from the input to serve first */
 	u32 now[64];	/* inputs that pass the switch without a request */
 	u32 count;
 	u32 asked;
@@ -205,9 +205,9 @@ static void pass_request(struct flit_net *n, u32 router, u32 in, struct pass_lis
 }
 
 /*
- * Ports with one input of the switch choose one of their inputs; then each port
- * by which flits leave chooses one of the chosen inputs.  A host behind PCIe
- * has its own channel, which needs no choice.
+ * Each port that has one input of the switch chooses one of its inputs; then
+ * each port by which flits leave chooses one of the chosen inputs.  A host
+ * behind PCIe has its own channel, which needs no choice.
  */
 static void switch_alloc(struct flit_net *n, u32 router)
 {

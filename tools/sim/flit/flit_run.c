@@ -53,7 +53,7 @@ static void tick(struct flit_net *n)
 /**
  * flit_run() - run a network until its hosts are done and all flits have arrived
  * @n: network
- * @check: compare invariants now and then, not at the end only
+ * @check: check invariants now and then, not only at the end
  *
  * Sets @n->wrong if an invariant does not hold, or packets are stuck.
  */

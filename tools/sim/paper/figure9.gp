@@ -23,8 +23,9 @@ plot data index 0 using 1:2 with linespoints ls 1 title "broadcasts in the netwo
 	title "doubling, " . word(names, i + 1)
 unset logscale y
 set ylabel "gain, %"
-set yrange [-25:175]
-set ytics 25
+# The legend needs a third of the height.
+set yrange [-50:450]
+set ytics 50
 set xzeroaxis lc rgb "#404040"
 plot data index 4 using 1:2:3 with filledcurves \
 	fc ls 2 fs transparent solid 0.12 noborder title band, \

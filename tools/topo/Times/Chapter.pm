@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The chapter: tables, curves, and their bearing on the study's conclusions
-# about time.
+# The chapter on time: tables, curves, and whether they confirm the study's
+# conclusions.
 
 package Times::Chapter;
 
@@ -113,7 +113,7 @@ sub parameters
 		     map { @{$rows{$_} // []} } qw(given fitted free));
 }
 
-# Delays of packets from node 0: farthest, mean; and cables.
+# Delays of packets from node 0: greatest and mean; and number of cables.
 sub idle_of
 {
 	my ($self, $id) = @_;

@@ -3,7 +3,9 @@
 # Origins of parameters, from the simulator's own table; and bands: the results
 # over the plausible range of the free parameters. Samples form a Latin
 # hypercube: the range of each parameter is cut into as many parts as there are
-# samples, and each part is used once, in a separate random order.
+# samples, and each part is used once, in a separate random order. The defaults
+# are a further sample, as a default at an end of its range is in no other
+# sample.
 
 package Paper::Band;
 
@@ -53,7 +55,8 @@ sub value_at
 	       $unit;
 }
 
-# samples ROWS, COMMAND, COUNT: options of each sample of a command.
+# samples ROWS, COMMAND, COUNT: options of each sample of a command; the last has
+# the defaults.
 sub samples
 {
 	my ($rows, $command, $count) = @_;
@@ -74,7 +77,7 @@ sub samples
 			value_at($row->{range}, $order[$_], $count)
 			for 0 .. $#order;
 	}
-	return map { join(' ', @$_) } @samples;
+	return ((map { join(' ', @$_) } @samples), '');
 }
 
 # Jobs: all tori of figure 7, all numbers of nodes of figure 10, fewer rows and
@@ -139,7 +142,8 @@ sub spmv
 		100 * ($run->cell($_[0], 'gain', nodes => $nodes) - 1) });
 }
 
-# Band of the steps down of an application's gain over numbers of nodes.
+# Band of how often an application's gain decreases from one number of nodes to
+# the next.
 sub trend
 {
 	my ($run, $name) = @_;

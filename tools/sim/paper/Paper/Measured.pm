@@ -11,8 +11,9 @@ use Digest::SHA qw(sha1_hex);
 use Paper::Plan;
 use Paper::Run;
 
-# Program, units of a node, their name, and the simulated case: the first of the
-# units are those of its nodes. A quick run simulates fewer nodes.
+# Program, numbers of units of a node, name of the unit, and the simulated case,
+# whose nodes have the first of these numbers. A quick run simulates fewer
+# nodes.
 my @CASES = (
 	['spmv', 'rows', [1250, 10000, 80000],
 	 "spmv --from 512 --to 512 --rows $Paper::Plan::BAND_ROWS",
@@ -38,7 +39,7 @@ sub new
 	return $self;
 }
 
-# Times of a program, measured once per build of it.
+# Times of a program, measured once per build of the program.
 sub measure
 {
 	my ($self, $case) = @_;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The simulations of the report. A job has an id, arguments of angara-sim, a
-# cost (roughly its seconds, for the time left), files that it writes, the number
-# of its runs, of which the fastest counts, and whether its time counts.
+# The simulations of the report. A job has an id, arguments of angara-sim, a cost
+# (about its seconds, to compute the time left), files that it writes, the number
+# of its runs, of which the fastest counts, whether its time counts, and whether
+# it runs alone because its time or memory is measured.
 
 package Paper::Plan;
 
@@ -70,24 +71,25 @@ our @REDUCE = (
 our @SPMV = (
 	['figure9', 'adaptive routing', '', 11],
 	['figure9-order', 'dimension order', '--routing deterministic', 9],
-	['figure9-reverse', 'dimension order, row-major ranks',
-	 '--routing deterministic --reverse', 9],
+	['figure9-reverse', 'dimension order, neighbours along the last dimension',
+	 '--routing deterministic --ranks last', 9],
 );
 
 # A smaller case that compares parameters, and these parameters.
 our $BAND_ROWS = 640000;
 our $SPMV = "spmv --from 512 --to 512 --rows $BAND_ROWS";
-# The same over numbers of nodes, for the band of figure 9.
+# The smaller case with several numbers of nodes, for the band of figure 9.
 our $BAND_MOST = 512;
 our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $BAND_ROWS";
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
 	['train', 'packets in trains of 2', '--train 2'],
 	['rows', 'half of the rows', '--rows 320000'],
+	['ranks', 'neighbouring ranks along the last dimension', '--ranks last'],
 	['order', 'messages in dimension order instead of adaptively',
 	 '--routing deterministic'],
-	['reverse', 'the same, neighbouring ranks along the last dimension',
-	 '--routing deterministic --reverse'],
+	['reverse', 'dimension order, neighbouring ranks along the last dimension',
+	 '--routing deterministic --ranks last'],
 	['ring', 'against a ring', '--algo ring'],
 	['bruck', 'against Bruck', '--algo bruck'],
 	['stripe', 'each block striped over all 16 trees', '--stripe'],
@@ -259,7 +261,8 @@ sub figure9
 
 			push @jobs, job("$id-$n", "spmv --from $n --to $n " .
 					"--rows $SPMV_ROWS $options",
-					cost => 1 + $n / 15);
+					cost => 1 + $n / 15,
+					alone => $id eq 'figure9' && $log2 == 11);
 		}
 	}
 	return @jobs if $quick;

@@ -210,7 +210,8 @@ sub band_of
 	return @band ? join(' to ', map { number($_) } @band) : '';
 }
 
-# Numbers of one use: their count, and the numbers outside of their margin.
+# Numbers with the same use: their count, how many are within their margin, and
+# the names of the others.
 sub tally
 {
 	my ($self, $use) = @_;
@@ -332,7 +333,7 @@ sub fits
 			"says, a host time of %d ns for each message is the " .
 			"least that gives 2.39. The other two ratios are then " .
 			"%.2f and %.2f (6.97 and 6.18 are published): the " .
-			"published numbers do not tell these two apart.\n", $ns,
+			"published numbers do not decide between the two.\n", $ns,
 			map { $run->ratio("fit-overhead-$ns", $_) }
 			    @Paper::Plan::RATIOS[1, 2]) : '');
 }

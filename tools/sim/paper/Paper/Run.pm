@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs of the simulator. Results are kept in cache/, under a hash of the command
-# line and the simulator's binary: an interrupted run continues, and another
-# simulator starts again.
+# line and the simulator's binary: an interrupted run continues, and a changed
+# simulator runs everything again.
+#
+# Results do not depend on the number of threads. So simulations run with one
+# thread, one on each processor: several threads of one simulation wait for each
+# other. Only those whose time or memory counts run alone, with their own number
+# of threads.
 
 package Paper::Run;
 
@@ -18,8 +23,9 @@ use Time::HiRes qw(time sleep);
 # Seconds between two polls of the simulator: short at first, so the measured
 # time of a simulation is exact.
 use constant {SOON => 0.002, LATER => 0.05};
-# Up to this share of the processors, used by others, the machine is idle, in
-# per cent; and seconds by which the kernel's counts of a run may be wrong.
+# The machine counts as idle while other processes use at most this share of its
+# processors, in per cent; and seconds by which the kernel's counts of a run may
+# be wrong.
 use constant {IDLE => 5, TICKS => 0.03};
 
 # Name of the program in messages.
@@ -154,18 +160,6 @@ sub idle
 	return $self->others(@answers) <= IDLE;
 }
 
-sub start
-{
-	my ($self, @command) = @_;
-	my $pid = fork() // die "$NAME: fork: $!\n";
-
-	return $pid if $pid;
-	# Show the progress of the plan, not that of each simulation.
-	open(STDERR, '>', "$self->{out}/cache/stderr") or exit 126;
-	open(STDOUT, '>', "$self->{out}/cache/stdout") or exit 126;
-	exec(@command) or exit 127;
-}
-
 # The simulator, in one process or in several.
 sub program
 {
@@ -177,42 +171,72 @@ sub program
 	return ('mpirun', '--oversubscribe', '-n', $procs, "$self->{sim}-mpi");
 }
 
-sub simulate
+# Start a simulation with the options MORE. SLOT: a number that no other running
+# simulation has, for the files of its output.
+sub start
 {
-	my ($self, $job) = @_;
+	my ($self, $job, $slot, @more) = @_;
 	my $files = $job->{files} // {};
-	my @command = ($self->program($job->{procs}), @{$job->{args}},
-		       '--format', 'csv',
-		       map { ("--$_", "$self->{out}/data/$files->{$_}") }
-			   sort keys %$files);
-	my $begin = time;
-	my $busy = busy();
+	my %sim = (job => $job, kib => 0, begin => time, busy => busy(),
+		   map { ($_ => "$self->{out}/cache/$_-$slot") } qw(stdout stderr));
+
+	$sim{command} = [$self->program($job->{procs}), @{$job->{args}},
+			 '--format', 'csv', @more,
+			 map { ("--$_", "$self->{out}/data/$files->{$_}") }
+			     sort keys %$files];
+	$sim{pid} = fork() // die "$NAME: fork: $!\n";
+	return \%sim if $sim{pid};
+	# Show the progress of the plan, not that of each simulation.
+	open(STDERR, '>', $sim{stderr}) or exit 126;
+	open(STDOUT, '>', $sim{stdout}) or exit 126;
+	exec(@{$sim{command}}) or exit 127;
+}
+
+# The result of a simulation that has ended, or nothing. Its "others" is the
+# processor time of all processes except this simulation.
+sub ended
+{
+	my ($self, $sim) = @_;
 	my @before = times;
-	my $pid = $self->start(@command);
-	my $kib = 0;
 
-	while (!waitpid($pid, 1)) {	# 1: WNOHANG
-		my $now = memory($pid);
-
-		$kib = $now if $now > $kib;
-		$self->show($job);
-		sleep(time - $begin < 1 ? SOON : LATER);
+	if (!waitpid($sim->{pid}, 1)) {	# 1: WNOHANG
+		$sim->{kib} = max($sim->{kib}, memory($sim->{pid}));
+		return;
 	}
 	my ($status, @after) = ($?, times);
 	my $cpu = $after[2] + $after[3] - $before[2] - $before[3];
 
 	if ($status) {
 		$self->clear;
-		print STDERR slurp("$self->{out}/cache/stderr") // '';
-		die "$NAME: failed: @command\n";
+		print STDERR slurp($sim->{stderr}) // '';
+		die "$NAME: failed: @{$sim->{command}}\n";
 	}
 	return {
-		rows => rows(slurp("$self->{out}/cache/stdout")),
-		wall => time - $begin,
+		rows => rows(slurp($sim->{stdout})),
+		wall => time - $sim->{begin},
 		cpu => $cpu,
-		others => max(0, busy() - $busy - $cpu),
-		kib => $kib,
+		others => max(0, busy() - $sim->{busy} - $cpu),
+		kib => $sim->{kib},
 	};
+}
+
+# Wait a moment for simulations that run.
+sub pause
+{
+	my ($self, @sims) = @_;
+
+	$self->show($sims[0]{job});
+	sleep((grep { time - $_->{begin} < 1 } @sims) ? SOON : LATER);
+}
+
+sub simulate
+{
+	my ($self, $job) = @_;
+	my $sim = $self->start($job, 0);
+	my $result;
+
+	$self->pause($sim) while !($result = $self->ended($sim));
+	return $result;
 }
 
 # The fastest of several runs, for jobs that measure speed.
@@ -254,6 +278,58 @@ sub show
 		$job->{id}, $left;
 }
 
+# Keep the result of a job.
+sub keep
+{
+	my ($self, $job, $new) = @_;
+
+	spew($self->cache_name($job), encode_json($new));
+	$self->{done}{$job->{id}} = $new;
+	$self->{spent} += $job->{cost} // 1;
+	printf STDERR "    %-36s %6.1f s\n", $job->{id}, $new->{wall}
+		if !$self->{tty} && $new->{wall} >= 1;
+}
+
+# Run jobs with one thread each, one on each processor. If one fails, the others
+# end.
+sub together
+{
+	my ($self, @todo) = @_;
+	my @sims;
+
+	while (1) {
+		for my $slot (0 .. $self->{cores} - 1) {
+			my $sim = $sims[$slot];
+			my $new = eval { $sim && $self->ended($sim) };
+
+			if ($@) {
+				my ($why, @rest) = ($@, map { $_->{pid} }
+					grep { $_ && $_ != $sim } @sims);
+
+				kill('TERM', @rest);
+				waitpid($_, 0) for @rest;
+				die $why;
+			}
+			next if $sim && !$new;
+			$self->keep($sim->{job}, $new) if $sim;
+			$sims[$slot] = @todo ?
+				$self->start(shift @todo, $slot, '--threads', 1) : undef;
+		}
+		my @running = grep { $_ } @sims or return;
+		$self->pause(@running);
+	}
+}
+
+# Whether a job runs alone: its time or memory counts, or it has a number of
+# threads or processes of its own.
+sub alone
+{
+	my ($job) = @_;
+
+	return $job->{alone} || $job->{speed} || $job->{procs} ||
+	       grep { $_ eq '--threads' } @{$job->{args}};
+}
+
 # Run all jobs without a cached result; if the run is to measure speed, also those
 # whose time counts and was taken while the machine was not idle.
 sub run
@@ -278,17 +354,11 @@ sub run
 	$self->{begin} = time;
 	printf STDERR "==> %d simulations, %d of them cached\n",
 		scalar @jobs, @jobs - @todo;
-	for my $job (@todo) {
-		my $new;
-
+	for my $job (grep { alone($_) } @todo) {
 		$self->show($job);
-		$new = $self->fastest($job);
-		spew($self->cache_name($job), encode_json($new));
-		$self->{done}{$job->{id}} = $new;
-		$self->{spent} += $job->{cost} // 1;
-		printf STDERR "    %-36s %6.1f s\n", $job->{id}, $new->{wall}
-			if !$self->{tty} && $new->{wall} >= 1;
+		$self->keep($job, $self->fastest($job));
 	}
+	$self->together(grep { !alone($_) } @todo);
 	$self->clear;
 }
 

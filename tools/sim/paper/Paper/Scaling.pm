@@ -12,8 +12,8 @@ use Paper::Plan;
 use constant SHORT => 0.2;
 
 # Threads, or processes of one thread, share one simulation (strong scaling), or
-# each has the same number of nodes (weak scaling). A quick run has two. Times
-# count as far as the machine has processors.
+# each has the same number of nodes (weak scaling). A quick run has up to two.
+# Times count only if the machine has a processor for each thread or process.
 my @WAYS = (1, 2, 4, 8);
 my %WEAK = (1 => '8x16x16', 2 => '16x16x16', 4 => '16x16x32', 8 => '16x32x32');
 my %WEAK_QUICK = (1 => '4x4x4', 2 => '4x4x8');

@@ -16,8 +16,9 @@ use Paper::Plan;
 use Paper::Report;
 use Paper::Scaling;
 
-# Millions of router-cycles per second of BookSim 2 on one core, least and most:
-# packets of one flit, uniform, 8x8x8; a third at 0.2.
+# Millions of router-cycles per second of BookSim 2 on one core, least and most
+# at each load: uniform traffic of packets of one flit on 8x8x8. The rate at
+# load 0.2 is a third of that at 0.05.
 my @BOOKSIM = (['0.05', 0.6, 0.9], ['0.2', 0.2, 0.3]);
 
 # Simulations whose times count; a quick run has shorter ones.
@@ -56,9 +57,10 @@ sub memory_jobs
 
 	return if $quick;
 	return (Paper::Plan::job('memory-million', 'coll --mode offload ' .
-				 '--torus 128x128x64', cost => 30),
+				 '--torus 128x128x64', cost => 30, alone => 1),
 		Paper::Plan::job('memory-reduce', 'coll --op allreduce ' .
-				 '--mode offload --torus 100x100x100', cost => 30));
+				 '--mode offload --torus 100x100x100', cost => 30,
+				 alone => 1));
 }
 
 # Rows of the table: ids of simulations, and what they are.
