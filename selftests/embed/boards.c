@@ -123,6 +123,12 @@ static void armed(unsigned int time)
 	expect(2, (int32_t)time);
 }
 
+/* Has a member died, before the operation was posted or after? */
+static bool team_lost(int ret)
+{
+	return ret == -ECONNRESET || ret == -ENOTCONN;
+}
+
 static void killed(unsigned int time)
 {
 	struct pending req = { 0 };
@@ -135,11 +141,11 @@ static void killed(unsigned int time)
 	if (!rank)
 		raise(SIGKILL);
 	ret = pending_wait(ctx, &req, LIMIT);
-	if (ret != -ECONNRESET)
+	if (!team_lost(ret))
 		CHECK(ret);
 	if (!ret)
 		ret = angara_barrier(team);
-	if (ret != -ECONNRESET)
+	if (!team_lost(ret))
 		errx(1, "after a death: %s", strerror(-ret));
 }
 

@@ -317,10 +317,10 @@ if [ -e /usr/include/metis.h ]; then
 else
 	skip 'allgather by levels' 'METIS is missing: install libmetis-dev'
 fi
-check 'levels with a word' bad_levels '2: expected a number' 0 node
-check 'levels with a negative number' bad_levels '1: expected a number' -1 0
-check 'levels that differ' bad_levels '2: expected a number' '0 1' 0
-check 'nine levels' bad_levels '1: expected a number' '1 2 3 4 5 6 7 8 9'
+check 'levels with a word' bad_levels '2: expected 1 to 8 numbers' 0 node
+check 'levels with a negative number' bad_levels '1: expected 1 to 8 numbers' -1 0
+check 'levels that differ' bad_levels '2: expected 1 to 8 numbers' '0 1' 0
+check 'nine levels' bad_levels '1: expected 1 to 8 numbers' '1 2 3 4 5 6 7 8 9'
 check 'levels with a long line' bad_levels '1: longer than 254' \
 	"$(printf '%0300d' 1)"
 check 'levels of other processes' bad_levels ' 3 lines for 2 processes' 0 0 1
