@@ -76,7 +76,7 @@ static const struct ang_run_ops coll_run_ops = {
  * @args: arguments; rank and size are the team's
  * @out: out; the caller fills in the sides, their memory, @type and @redop
  *
- * Return: 0; -ENOMEM; -EINVAL as ang_schedule_make().
+ * Return: 0; -EINVAL as ang_schedule_make(); errors of ang_scratch_get().
  */
 int ang_coll_new(struct angara_team *team, const struct ang_coll_args *args,
 		 struct ang_coll_op **out)
@@ -95,9 +95,8 @@ int ang_coll_new(struct angara_team *team, const struct ang_coll_args *args,
 	if (ret)
 		goto drop;
 	if (op->run.sched.temp) {
-		ret = -ENOMEM;
-		op->scratch = ang_scratch_get(team->ctx, op->run.sched.temp);
-		if (!op->scratch)
+		ret = ang_scratch_get(team->ctx, op->run.sched.temp, &op->scratch);
+		if (ret)
 			goto drop;
 		op->run.at[ANG_BUF_TEMP] = op->scratch->mr->addr;
 		op->side[ANG_BUF_TEMP].mr = op->scratch->mr;

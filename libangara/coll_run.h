@@ -264,7 +264,7 @@ void ang_kept_end(struct ang_colls *c);
 
 /* scratch.c */
 void ang_scratch_end(struct angara_ctx *ctx);
-struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len);
+int ang_scratch_get(struct angara_ctx *ctx, size_t len, struct ang_scratch **out);
 void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s);
 
 #endif /* ANG_COLL_RUN_H */

@@ -3,6 +3,7 @@
  * Registered memory for the library's own use.  Freed memory is kept for later
  * requests of at most its size, since each registration needs system calls.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "coll_run.h"
@@ -10,34 +11,43 @@
 #define SCRATCH_FIRST	4096U
 
 /**
- * ang_scratch_get() - get @len bytes of registered memory, not zeroed; NULL: no
- * memory
+ * ang_scratch_get() - get registered memory
+ * @ctx: context
+ * @len: bytes
+ * @out: out, not zeroed; undo with ang_scratch_put()
+ *
+ * Return: 0; -ENOMEM; -ENODEV; as angara_malloc_access().
  */
-struct ang_scratch *ang_scratch_get(struct angara_ctx *ctx, size_t len)
+int ang_scratch_get(struct angara_ctx *ctx, size_t len, struct ang_scratch **out)
 {
 	struct ang_scratch **at = &ctx->colls.scratch;
 	size_t room = SCRATCH_FIRST;
 	struct ang_scratch *s;
+	int ret;
 
 	for (; *at; at = &(*at)->next) {
 		s = *at;
 		if (s->mr->len < len)
 			continue;
 		*at = s->next;
-		return s;
+		*out = s;
+		return 0;
 	}
 	while (room < len)
 		room *= 2;
 	s = malloc(sizeof(*s));
+	if (!s)
+		return -ENOMEM;
 	/*
 	 * Peers may read this memory, for long messages, but not write to it.
 	 */
-	if (s && angara_malloc_access(ctx->dom, room, ANGARA_ACCESS_LOCAL_WRITE |
-				      ANGARA_ACCESS_REMOTE_READ, &s->mr)) {
+	ret = angara_malloc_access(ctx->dom, room, ANGARA_ACCESS_LOCAL_WRITE |
+				   ANGARA_ACCESS_REMOTE_READ, &s->mr);
+	if (ret)
 		free(s);
-		return NULL;
-	}
-	return s;
+	else
+		*out = s;
+	return ret;
 }
 
 void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s)

@@ -158,14 +158,15 @@ int ang_team_collect(struct angara_team *team, u64 mine, u64 *all)
 		.elem = sizeof(mine), .count = 1,
 	};
 	size_t len = team->size * sizeof(mine);
-	struct ang_scratch *s;
+	struct ang_scratch *s = NULL;
 	struct ang_coll_op *op;
 	int ret;
 
 	if (team->given)
 		return collect_given(team, mine, all);
-	s = ang_scratch_get(team->ctx, len);
-	ret = s ? ang_coll_new(team, &args, &op) : -ENOMEM;
+	ret = ang_scratch_get(team->ctx, len, &s);
+	if (!ret)
+		ret = ang_coll_new(team, &args, &op);
 	if (!ret) {
 		op->run.at[ANG_BUF_IN] = (char *)&mine;
 		op->run.at[ANG_BUF_OUT] = s->mr->addr;
