@@ -260,6 +260,24 @@ placed()
 	[ "$got" = "$want" ]
 }
 
+# g and c are times of 65536 bytes, and a clock that advances by 131072 ns per reading
+# makes 2 ns of them. Four times as long: four times as much.
+fitted_bytes()
+{
+	local times ns
+
+	${CC:-cc} -O2 -Wall -Wextra -Werror -fPIC -shared -o "$TAP_TMP/clock.so" \
+		selftests/algo/clock.c || return
+	for times in 1 4; do
+		TICK_NS=$((times * 131072)) "$OUT/bin/angara-run" --fabric embedded -n 1 \
+			env LD_PRELOAD="$TAP_TMP/clock.so" "$ALGO" run allreduce-ring -b 8 \
+			--repeat 2 >"$TAP_TMP/fitted" || return
+		cat "$TAP_TMP/fitted"
+		ns=$((times * 2)).000
+		grep -q "^fitted: .* g = $ns ns, c = $ns ns$" "$TAP_TMP/fitted" || return
+	done
+}
+
 # Can processes be bound to two processors, and hwloc find them?
 can_place()
 {
@@ -485,6 +503,7 @@ check 'processes with adapters' launched "$OUT/bin/angara-run" --fabric embedded
 check 'processes with adapters: messages of each level' counted \
 	"$OUT/bin/angara-run" --fabric embedded -n 6 "$ALGO"
 check 'processes with adapters: internal barriers' tallied
+check 'g and c from the time of adding and copying' fitted_bytes
 if can_place; then
 	check 'processors and caches of the machine' placed
 else
