@@ -250,8 +250,8 @@ check-long: setup ## run the long forms of tests of which check runs a part
 		selftests/long/apps.t selftests/host/explore.t \
 		selftests/host/model.t \
 		selftests/host/races-embedded.t \
-		$(wildcard selftests/host/*mutants.t) selftests/guest/library.t \
-		selftests/guest/pci.t selftests/guest/shmem.t
+		$(wildcard selftests/host/*mutants.t) selftests/guest/cluster.t \
+		selftests/guest/library.t selftests/guest/pci.t selftests/guest/shmem.t
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Four guests on one fabric: options and exit statuses of tools/vm/cluster, and
-# jobs over all guests with checked data; see selftests/guest/on-cluster. At the end
-# one guest is killed during reductions.
+# jobs over all guests with checked data, see selftests/guest/on-cluster, which does some
+# only if LONG is set. At the end one guest is killed during reductions.
 
 set -u
 . selftests/tap.sh
@@ -86,7 +86,7 @@ mkdir "$TAP_TMP/pids"
 : >"$TAP_TMP/running"
 killer &
 cluster --dims 2x2x1 --per-node 2 --timeout 1800 --grace 300 \
-	--env "TEST=$TAP_TMP" --env 'WORDS=two  words $' \
+	--env "TEST=$TAP_TMP" --env "LONG=${LONG:-}" --env 'WORDS=two  words $' \
 	--env FI_PROVIDER_PATH=/angara/build/guest-user/lib/libfabric \
 	--pids "$TAP_TMP/pids" --once -- selftests/guest/on-cluster
 rm "$TAP_TMP/running"
