@@ -21,10 +21,31 @@ show_failure()
 	fi | sed 's/^/# /'
 }
 
+# Appends a line to the file $STEPS: the script, the result, and the elapsed seconds and
+# seconds of processors since the previous result.
+clock_step()
+{
+	local user system cpu
+
+	times >"$TAP_TMP/times"
+	# The second line is of the processes that the script has waited for.
+	{ read -r _; read -r user system; } <"$TAP_TMP/times"
+	cpu=$(awk -v u="$user" -v s="$system" -F '[ms]' \
+		'BEGIN { split(u, a); split(s, b); print a[1] * 60 + a[2] + b[1] * 60 + b[2] }')
+	awk -v script="$0" -v name="$1" -v wall=$((SECONDS - STEP_WALL)) -v cpu="$cpu" \
+		-v before="$STEP_CPU" 'BEGIN {
+		printf "%4d %7.1f  %s: %s\n", wall, cpu - before, script, name }' >>"$STEPS"
+	STEP_WALL=$SECONDS
+	STEP_CPU=$cpu
+}
+STEP_WALL=$SECONDS
+STEP_CPU=0
+
 # result STATUS NAME: prints the result of a test, which passes if STATUS is 0,
 # and the output in $TAP_TMP/why if it fails.
 result()
 {
+	[ -z "${STEPS:-}" ] || clock_step "$2"
 	TAP_COUNT=$((TAP_COUNT + 1))
 	if [ "$1" = 0 ]; then
 		echo "ok $TAP_COUNT - $2"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The driver on PCI functions that angara-vfio serves to guests; the steps in
-# each guest are in selftests/pci/in-guest.
+# The driver on PCI functions that angara-vfio serves to guests, on the main kernel and
+# the newest, with LONG=1 also the oldest; the steps in each guest are in
+# selftests/pci/in-guest.
 
 set -u
 . selftests/tap.sh
@@ -102,7 +103,9 @@ guest '6.12, MSI-X' --kernel 6.12 -- "$PARTS" config msix ioctl \
 guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
 guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
 serve 2 2
-for kernel in "$(kernels | head -n 1)" "$(newest_kernel)"; do
+NAMES=("$(newest_kernel)")
+! long_form || NAMES+=("$(kernels | head -n 1)")
+for kernel in "${NAMES[@]}"; do
 	guest "$kernel" --kernel "$kernel" -- "$PARTS" config card unload
 done
 guest 'memory that cannot be shared' --append swiotlb=force -- "$PARTS" swiotlb

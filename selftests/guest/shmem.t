@@ -16,8 +16,9 @@ guest()
 
 	shift 2
 	echo "==> OpenSHMEM on $name" >&2
-	tools/vm/run --kernel 6.12 --timeout 1500 "$@" -- selftests/shmem/in-guest \
-		"$nodes" >"$TAP_TMP/out" 2>"$TAP_TMP/why" || status=$?
+	tools/vm/run --kernel 6.12 --timeout 1500 --env "LONG=${LONG:-}" "$@" -- \
+		selftests/shmem/in-guest "$nodes" >"$TAP_TMP/out" 2>"$TAP_TMP/why" ||
+		status=$?
 	sed 's/^/    /' "$TAP_TMP/out"
 	grep -q '^1\.\.' "$TAP_TMP/out" || status=1
 	result "$status" "OpenSHMEM on $name"

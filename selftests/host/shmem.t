@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # OpenSHMEM on embedded fabrics: every routine of the specification is exported,
-# called and compared; ordering; threads; programs; wrong use; launchers;
-# installed files.
+# called and compared; ordering; threads; programs, with LONG=1 also of 16 PEs; wrong
+# use; launchers; installed files.
 
 set -u
 . selftests/tap.sh
@@ -478,7 +478,9 @@ done
 check 'all routines, 4 PEs, arguments checked' all 4 SHMEM_DEBUG=1
 check 'all routines, 4 PEs on one node' all 4 ANGARA_FABRIC=embedded:1x1x1
 check 'fences and waits that the library asks for' runs 2 order
-for n in 2 8 16; do
+SIZES=(2 8)
+! long_form || SIZES+=(16)
+for n in "${SIZES[@]}"; do
 	for program in isort heat spmv bfs queue litmus threads makers direct; do
 		check "$program, $n PEs" runs "$n" "$program"
 	done
