@@ -65,7 +65,7 @@ build_shmem()
 }
 
 # collected OPERATION COUNT: prints the instructions in total; $TAP_TMP/profile
-# has them per function
+# has them per function. If the program fails, prints its output to standard error.
 collected()
 {
 	local given=("ANGARA_EXPRESS=$(express "$1")") program=("$COST" run)
@@ -75,8 +75,12 @@ collected()
 	[[ $1 != shmem_* ]] || given=(ANGARA_FABRIC=embedded:1) program=("$SHMEM" run)
 	env "${given[@]}" valgrind --tool=callgrind --toggle-collect=measured \
 		"--callgrind-out-file=$TAP_TMP/profile" "${program[@]}" "${1%.packets}" \
-		"$2" 2>&1 |
-		sed -n 's/.*Collected : *//p'
+		"$2" >"$TAP_TMP/run" 2>&1 || {
+		echo "$1 $2: status $?"
+		cat "$TAP_TMP/run"
+		return 1
+	} >&2
+	sed -n 's/.*Collected : *//p' "$TAP_TMP/run"
 }
 
 # Prints the part of these instructions that a library's functions execute.
@@ -100,9 +104,9 @@ own()
 {
 	local none
 
-	collected "$1" 0 >/dev/null
+	collected "$1" 0 >/dev/null || return
 	none=$(inside libangara-shmem)
-	collected "$1" 1000 >/dev/null
+	collected "$1" 1000 >/dev/null || return
 	echo $((($(inside libangara-shmem) - none) / 1000))
 }
 
@@ -111,8 +115,7 @@ instructions()
 {
 	local none all
 
-	none=$(collected "$1" 0)
-	all=$(collected "$1" 1000)
+	none=$(collected "$1" 0) && all=$(collected "$1" 1000) || return
 	echo $(((all - none) / 1000))
 }
 
@@ -158,11 +161,13 @@ expected()
 		"$TABLE"
 }
 
+# compare WANT BEFORE COMMAND...: does COMMAND print a number near WANT?
 compare()
 {
-	local want=$1 got=$2
+	local want=$1 before=$2 got
 
-	echo "counted $got, in $TABLE $want${3:+, before $3}"
+	got=$("${@:3}") || return
+	echo "counted $got, in $TABLE $want${before:+, before $before}"
 	[ "$((got > want ? got - want : want - got))" -le \
 		"$((want * TOLERANCE / 100))" ]
 }
@@ -237,8 +242,8 @@ counts()
 	elif [ -z "$want" ]; then
 		skip "instructions per $name" "$TABLE has no figures for $COMPILER: make cost"
 	else
-		check "instructions per $name" compare "$want" "$("$@")" \
-			"$(expected before "$name")"
+		check "instructions per $name" compare "$want" "$(expected before "$name")" \
+			"$@"
 	fi
 }
 
