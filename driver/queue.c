@@ -302,7 +302,7 @@ int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||
 	    vma->vm_pgoff % (ANG_MMAP_STRIDE / PAGE_SIZE) ||
 	    vma_pages(vma) != uctx->mem.num[kind] ||
-	    !(vma->vm_flags & VM_MAYSHARE)) /* set if read-only, too */
+	    !(vma->vm_flags & VM_MAYSHARE)) /* also set for a shared read-only mapping */
 		return -EINVAL;
 	if (!mmap_kinds[kind].writable) {
 		if (vma->vm_flags & VM_WRITE)
