@@ -59,8 +59,8 @@ static u32 levels_below(const struct afi_group *g, u32 rank)
 }
 
 /*
- * Does this member wait for requests of children to join, or for them to have
- * the number?
+ * Does this member still wait for its children: for their requests to join, or
+ * until they have the number of the group?
  */
 static bool awaits_children(const struct afi_group *g)
 {
