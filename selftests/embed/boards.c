@@ -13,7 +13,7 @@
  *	unmet		members wait longer than a reduction stays on its board
  *	disagree	the first member posts another length
  *	bcast		barriers follow broadcasts
- *	late		the first member looks for its completion late
+ *	late		the first member polls for its completion late
  *
  * A case is repeated; a member that waits for too long exits with an error.
  */
@@ -35,7 +35,7 @@
 
 #define LIMIT	20000
 #define DEADLINE 5000		/* of an error after a death */
-#define PROMPT	25000000ULL	/* ns; a sleeper that is not woken looks after 50 ms */
+#define PROMPT	25000000ULL	/* ns; a sleeper that is not woken checks after 50 ms */
 #define TIMES	20U
 #define BULK	(1U << 20)
 #define WARM_UP	50U
@@ -75,7 +75,7 @@ static void expect(unsigned int count, int32_t salt)
 
 /*
  * The second member wakes the first one until the first takes part again. Every
- * second time it brings a fence, with which reductions go by packets.
+ * second time it sets the fence flag, which makes the reduction use packets.
  */
 static void stopped(unsigned int time)
 {

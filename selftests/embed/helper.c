@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Pending work wakes a thread that sleeps, even if other threads that offered
- * help have died or are stopped, so that none sleeps on their words.
+ * help do not sleep any more because they have died or are stopped.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -144,7 +144,7 @@ static int one_of_all(struct worker *w, unsigned long *seed)
 {
 	switch (rnd(seed, 4)) {
 	case 0:
-		/* Short ones may go by a board. */
+		/* A short reduction may use a board. */
 		return allreduce(w, 1 + rnd(seed, rnd(seed, 2) ? 64 : 2000));
 	case 1:
 		return barrier(w);
@@ -202,7 +202,7 @@ static int go_on(struct worker *w)
 {
 	int ret = -ENODEV;
 
-	/* To destroy a team waits for all members, also for a stopped one. */
+	/* Destroying a team waits for all members, also for a stopped one. */
 	if (limit_ms == LIMIT_MS)
 		angara_team_destroy(w->team);
 	if (w->mr)

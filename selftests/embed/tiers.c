@@ -25,7 +25,7 @@
 #include "../library/pending.h"
 
 #define QUEUED	6U		/* operations at a time, at most */
-#define ROOM	8192U		/* bytes of one operation's memory, twice that */
+#define ROOM	8192U		/* an operation has twice these bytes of memory */
 #define MOST	4096U		/* bytes of an operation */
 #define LIMIT	60000
 
@@ -209,7 +209,7 @@ static void disturb(void)
 				    QUEUED * 2 * ROOM, &word, sizeof(word), NULL));
 }
 
-/* Posts some operations, then waits for them, the last one first at times. */
+/* Posts some operations, then waits for them, sometimes in reverse order. */
 static unsigned int batch(void)
 {
 	struct posted all[QUEUED] = { 0 };

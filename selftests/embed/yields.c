@@ -4,9 +4,10 @@
  * yield: a wait sleeps after its first long yield, and longer after each that
  * follows soon.  If yields are short, a wait continues to yield.  Polls never
  * sleep.  The test makes the fabric believe that it has more processes than
- * processors.  A thread that shares its processor yields as often.  A wait spins
- * for less if the last ones took long.  Linked with --wrap=sched_yield,
- * --wrap=emb_now_ns and --wrap=emb_wait.  Prints TAP.
+ * processors.  If there are enough processors, a thread yields often only while
+ * it shares its processor.  A wait spins for less if the last ones took long.
+ * Linked with --wrap=sched_yield, --wrap=emb_now_ns and --wrap=emb_wait.
+ * Prints TAP.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -94,7 +95,7 @@ static bool pauses_double(struct angara_ctx *ctx)
 	return pauses(ctx, 1);
 }
 
-/* With processors for all, a thread yields often only where another one runs. */
+/* With a processor per process, a thread yields often only if it shares its own. */
 static bool shares(struct angara_ctx *ctx)
 {
 	unsigned int alone, beside, again;
@@ -110,7 +111,7 @@ static bool shares(struct angara_ctx *ctx)
 	return alone == 2 && beside > 1024 / 8 && again == 2;
 }
 
-/* Waits that time out make the next ones spin for less, but not below the least. */
+/* After a wait that times out, the next wait spins for less, down to a minimum. */
 static bool spins_less(struct angara_ctx *ctx)
 {
 	u64 spin;
