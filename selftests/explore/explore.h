@@ -85,7 +85,7 @@ struct context {
 };
 
 struct actor {
-	struct host h;		/* host, of which only the view is private */
+	struct host h;		/* host; only its view is private to the actor */
 	u32 index;		/* node; from NODES on for a worker */
 	u64 seed;
 	u32 asq_pi, acq_ci;
