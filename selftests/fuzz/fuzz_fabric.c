@@ -40,7 +40,7 @@ static void spoil(struct net *net, struct angara_wqe *w)
 	    at >= offsetof(struct angara_wqe, rkey))
 		((u8 *)w)[at] ^= in_u8(net->in) | 1;
 	net->spoilt = 1;
-	/* With inline payload, the model would take later entries for payload. */
+	/* With this flag, the model would treat later entries as payload. */
 	w->flags &= (u8)~ANGARA_WQE_INLINE;
 }
 

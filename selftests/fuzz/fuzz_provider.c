@@ -651,7 +651,7 @@ static void end(void)
 	fi_freeinfo(w.info);
 }
 
-/* A context that keeps the fabric between inputs, since to make one takes long. */
+/* A context that keeps the fabric between inputs, since creating a fabric is slow. */
 static struct angara_ctx *keeper;
 
 static void keep_fabric(void)
