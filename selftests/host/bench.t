@@ -197,7 +197,7 @@ ofi_rate()
 }
 
 # near OPERATION WINDOW: two processes on one adapter are not much slower than on
-# two. The least samples, since other work takes processors from the processes.
+# two. Compares minima, since other load delays single samples.
 near()
 {
 	local one two
@@ -618,7 +618,7 @@ check 'MPI programs: calls that passed through' rows_passed \
 	'echo "libangara-mpi: $op  offload  8 0 1.0
 libangara-mpi: passed through: $op, 3 calls: no tree for the members" >&2' \
 	'not offloaded: allreduce, 3 calls: no tree for the members'
-# failed_build OPTION: no time is taken of programs that were not built
+# failed_build OPTION: if the build fails, nothing is measured
 failed_build()
 {
 	mkdir -p "$TAP_TMP/builds"

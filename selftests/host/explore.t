@@ -18,7 +18,7 @@ declare -A FLAGS=(
 	[explore]='-O2 -Iselftests/explore/points'
 	[explore-threads]='-O2 -Iselftests/model/tsan'
 	[explore-tsan]='-O1 -fsanitize=thread -Iselftests/model/tsan')
-# Interleavings per family, a million in total.
+# Number of interleavings per family, a million in total.
 ORDERS=(transfers 150000 lives 150000 sharing 100000 messages 50000
 	letters 150000 fences 30000 collectives 50000 rooms 50000 buffers 50000
 	trees 200000 again 100000)

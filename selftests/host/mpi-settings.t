@@ -126,8 +126,9 @@ bad_levels()
 		[ "$(grep -c '^libangara-mpi: ' "$TAP_TMP/said")" = 1 ]
 }
 
-# Sums of floats show which algorithm ran: each has its own order.  Packets keep
-# it, other dimensions do not; those of 2x3 happen to be in the order of doubling.
+# Sums of floats show which algorithm ran, since each adds in its own order.
+# Packets do not change the order, other dimensions do. A ring of 2x3 happens to
+# add in the order of doubling.
 named()
 {
 	local names one two all=()

@@ -210,9 +210,9 @@ mpi_elsewhere()
 			selftests/ofi/mpi/run "$OTHER/tests/mpi-test" "$@"
 }
 
-# If threads may use it, Open MPI gives communicators contexts of a scalable
-# endpoint: each of four processes on a machine has four. A plain endpoint would
-# work as well, so the test checks that the scalable one is used.
+# With MPI_THREAD_MULTIPLE, Open MPI uses contexts of a scalable endpoint for
+# communicators: each of four processes on a machine has four. A plain endpoint
+# would work as well, so the test checks that the scalable one is used.
 contexts_elsewhere()
 {
 	mpi_elsewhere messages 4 1 --mca mtl_ofi_enable_sep 1 \
