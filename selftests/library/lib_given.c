@@ -119,7 +119,7 @@ static int exchange(void *arg, const unsigned int *ranks, unsigned int n,
 	pthread_mutex_unlock(&m->lane->lock);
 	ret = meet(m->hall, m->rank, len ? mine : nothing, len, len ? all : nothing);
 	pthread_mutex_lock(&m->lane->lock);
-	/* Members agree with four numbers; the first is rank and error. */
+	/* To agree, members exchange four numbers; the first holds rank and error. */
 	if (m->hall->lie && len == 4 * sizeof(m->hall->lie))
 		memcpy((char *)all + len, &m->hall->lie, sizeof(m->hall->lie));
 	return ret;

@@ -180,7 +180,7 @@ static bool writes(void)
 	struct angara_map *map = NULL;
 	bool ok = true;
 
-	/* One process, as others would see the key. */
+	/* Only one process runs this, since the key would affect the others. */
 	if (rank || alone_about(ctx).nodes < 2)
 		return true;
 	ok = manager_start() && expect("discover", angara_discover(manager, 0, &map), 0) &&
@@ -223,7 +223,7 @@ static bool wrong_requests(void)
 			    -ENODEV);
 }
 
-/* What the own router says about itself; no link carries the request. */
+/* Asks the own router for its attributes; no link carries the request. */
 static int about_here(struct angara_mgmt_node *node)
 {
 	static const struct angara_path here;

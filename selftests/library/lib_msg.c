@@ -254,7 +254,7 @@ static bool flood(void)
 	return ok;
 }
 
-/* Messages that find no room, then a word without and one with a fence. */
+/* Posts messages for which there is no room, then a word with a fence and one without. */
 static bool post_fenced(struct angara_mr *mr, uint64_t key)
 {
 	struct angara_op fence = {

@@ -211,7 +211,7 @@ static bool hurry(void)
 	ok = expect("kept", team.early.num, (long long)most) &&
 	     expect("not lost", team.lost, 0) &&
 	     expect("the first", team.early.first->said.seq, 0);
-	/* One message too many, from a harmless member. */
+	/* A harmless member sends one message more than the limit. */
 	hear(stranger, 5, 2, 0, LEN);
 	ok = ok && expect("lost", team.lost, ANGARA_ST_MISMATCH) &&
 	     expect("by whom", team.culprit, 1);

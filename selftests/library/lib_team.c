@@ -210,7 +210,7 @@ static int bereaved(unsigned int victim)
 		ret = pending_wait(ctx, &req, LONG_MS);
 	if (!expect("notified", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
-	    /* Rows of the first process go with it, in any order. */
+	    /* Rows that the first process has set are cleared with it, in any order. */
 	    (victim && !expect("node", node, angara_team_peer(team, victim).node)) ||
 	    !looked(team, mr, victim))
 		return 1;
@@ -273,8 +273,8 @@ static int bereaved_by_software(unsigned int victim)
 }
 
 /*
- * Runs this program again under a new launcher.  Its status only shows the
- * death, so the survivors are counted.
+ * Runs this program again under a new launcher.  The launcher's status reports
+ * only the killed process, so count the survivors.
  */
 static bool death(unsigned int victim, bool software)
 {
