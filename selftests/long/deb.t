@@ -38,7 +38,7 @@ copy_sources()
 	in_root "$CLEAN" 0 chown -R 1000:1000 "/angara/$TREE"
 }
 
-# The addresses of packages' maintainers have to be real ones; this project has none.
+# A package needs a real address of its maintainer; this project has none.
 make_deb()
 {
 	in_root "$CLEAN" 0 apt-get -qq update
