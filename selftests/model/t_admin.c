@@ -506,7 +506,10 @@ static void look(struct ang_view *v, u32 node)
 	ang_look_counters(v, node, ANGARA_CNT_NODE, 0, &seen.counters);
 }
 
-/* A host reads a node while another thread holds it, and while none does. */
+/*
+ * A host reads a node while another thread holds the node, and while no thread
+ * holds it.
+ */
 static void looks(void)
 {
 	struct host *h = host_new("2", &cfg_default);

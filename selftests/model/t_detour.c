@@ -24,7 +24,7 @@ static u32 epochs;
  * struct around - a fabric with a failure
  * @plan: the fabric, for plans
  * @dead: node that is down, or ANG_NONE
- * @pe: participants: every other node
+ * @pe: participants: all other nodes
  * @ctx: their contexts
  * @n: number of them
  * @rows: rows of the tree

@@ -46,8 +46,8 @@ static struct angara_adm_link delayed(u32 cycles)
 /*
  * On a torus of 3x3 the route from node 0 to 4 is over 1, the route back over
  * 3.  The link from 0 to 1 delays a request.  The link between 3 and 0 goes
- * down, which ends the operation of that request, and comes up again.  Then the
- * request arrives, and node 4 must not execute it.
+ * down, which ends the operation of that request, and then comes up again.
+ * Then the request arrives, and node 4 must not execute it.
  */
 static void late_request(u32 op)
 {

@@ -238,8 +238,8 @@ static void results(void)
 }
 
 /*
- * A leaf waits for its parent only.  The parent's answer has to match the
- * operation; if it does not, the tree is unusable.
+ * A leaf waits for its parent only.  If the parent's answer does not match the
+ * operation, the tree is unusable.
  */
 static void results_unfit(void)
 {
@@ -521,7 +521,7 @@ static void children(void)
 	end();
 }
 
-/* Credits without results; rows and aborts with other lives. */
+/* Credits without results; rows and aborts of another life. */
 static void controls(void)
 {
 	struct ang_pkt p = {
@@ -555,7 +555,10 @@ static void controls(void)
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_UP);
 	EXPECT(row->open);
-	/* A neighbor that restarts its row without an end takes the tree down. */
+	/*
+	 * If a neighbor restarts its row without ending the previous life, the
+	 * tree goes down.
+	 */
 	p.life = row->life;
 	give(&p, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(row->state, ANGARA_TREE_STATE_DOWN);

@@ -533,9 +533,9 @@ static void behind(void)
 }
 
 /*
- * The last contribution depends on the PE's credits, too.  Processes of the
- * root get credits for each result.  The other process gets none, so only 16 of
- * its reductions end.  The next one waits until its timer runs out.
+ * The last contribution needs credits of the PE, too.  Processes of the root
+ * get credits for each result.  The other process gets none, so only 16 of its
+ * reductions end.  The next one waits until its timer runs out.
  */
 static void credits(void)
 {

@@ -174,7 +174,10 @@ static void opening(void)
 	end();
 }
 
-/* After many small operations, so many steps pass before lanes stay shut. */
+/*
+ * After many small operations, lanes stay shut only after ANG_CALM_SPELLS other
+ * steps.
+ */
 static void visited(void)
 {
 	u32 i;
@@ -368,7 +371,7 @@ static void beside(void)
 	end();
 }
 
-/* A lane counts for one context of the target after the other. */
+/* A lane counts for each context of the target, also if contexts alternate. */
 static void counted(void)
 {
 	struct angara_cqe cqe;
@@ -425,7 +428,7 @@ static void order(void)
 	end();
 }
 
-/* All checks of a holder are made in lanes, too. */
+/* Operations in lanes pass the same checks as those that the holder executes. */
 static void refused(void)
 {
 	struct angara_cqe cqe;
@@ -526,7 +529,7 @@ static void stop(void)
 
 /*
  * A thread is stopped before it has entered the target, and continues after the
- * others have gone to a copy: it gets no further.
+ * other threads have moved to a copy: it cannot enter.
  */
 static void stopped(void)
 {

@@ -11,9 +11,9 @@
 static struct group g;
 static u32 gone[64];
 static u32 num_gone;
-static int cut;		/* packets to the other side are dropped at dead links */
+static int cut;		/* packets to lost routers are dropped at their links */
 
-/* Carries packets; after the loss, drops them at the dead links. */
+/* Carries packets; after the loss, drops packets to lost routers at their links. */
 static int pump(struct host *h)
 {
 	int any = 0;

@@ -12,7 +12,7 @@
 #define KEY	0x1122334455667788ULL
 #define TREE	3
 
-/* What a router says about itself, against the topology. */
+/* Compares a router's answers about itself with the topology. */
 static void check_node(const struct angara_mgmt_node *n, u32 router, u32 port)
 {
 	const struct ang_topo *topo = &mgmt_host->v.topo;
@@ -250,7 +250,7 @@ static void keys(void)
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_KEY);
 	p = mgmt_key(path, 1, KEY ^ 1, 0, 0);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_KEY);
-	/* With the flag, reads need it, too, and nothing is told without. */
+	/* With the flag, reads need the key, too; without it, an answer has no data. */
 	p = mgmt_key(path, 1, KEY, KEY + 1, ANGARA_MGMT_KEY_READ);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	p = mgmt_get_node(path, 1);

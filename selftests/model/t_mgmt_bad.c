@@ -19,7 +19,7 @@ static void set_link(u32 router, u32 port, u32 what, u32 loss)
 	EXPECT_EQ(adm_link(mgmt_host, router, port, &link), ANGARA_ADM_ST_OK);
 }
 
-/* The router before a link that is down answers, and says so. */
+/* The router before a link that is down answers, and reports the link. */
 static void links_down(void)
 {
 	static const u8 path[] = { 0, 0, 0 };
@@ -77,7 +77,7 @@ static void lossy(void)
 	host_free(mgmt_host);
 }
 
-/* Data that waits on a link, and management on the same link. */
+/* Management packets pass data packets that wait on the same link. */
 static void passes_data(void)
 {
 	static const u8 path[] = { 0 };
@@ -185,7 +185,7 @@ static const char *forged(struct angara_mgmt p)
 	return flaw;
 }
 
-/* A peer that is not trusted. */
+/* A neighbor forges packets. */
 static void forgeries(void)
 {
 	struct angara_mgmt p, good = mgmt_get_node((const u8 *)"", 0);
@@ -258,7 +258,10 @@ static void random_packets(void)
 					 rnd(&state));
 		p.writes = cpu_to_le64(p.method == ANGARA_MGMT_SET ?
 				       rnd(&state) % 4 : 0);
-		/* A key would end the test: no random value sets one. */
+		/*
+		 * A random key would block all later requests: data of this
+		 * attribute stays 0.
+		 */
 		for (k = 0; k < 32 && p.method == ANGARA_MGMT_SET &&
 		     p.attr != ANGARA_MGMT_KEY && rnd(&state) % 2; k++)
 			p.data[k] = (u8)(rnd(&state) % 3);

@@ -435,8 +435,8 @@ static void slow_receiver(void)
 }
 
 /*
- * A receiver that waits for its event is notified.  One that frees nothing is
- * not.
+ * A receiver is notified if it waits for the event. A receiver that frees
+ * nothing is not notified.
  */
 static void events(void)
 {

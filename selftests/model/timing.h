@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters that depend on timing: two ways of the same operations may differ in them. */
+/*
+ * Counters that depend on timing: they may differ between two runs of the same
+ * operations.
+ */
 #ifndef TIMING_H
 #define TIMING_H
 
