@@ -36,7 +36,7 @@
 #define BARRIER_INIT	MPI_Barrier_init
 #endif
 
-#define SPARE	(8 << 20)	/* bytes that the last member may still get */
+#define SPARE	(8 << 20)	/* bytes that the last member can still allocate */
 #define BIG	(32 << 20)	/* bytes that the last member needs */
 
 static struct rlimit limit;

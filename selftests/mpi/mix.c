@@ -102,7 +102,7 @@ static void each(void)
 						.gaps = { (rank + i) % 4 == 1,
 							  (rank + i) % 4 > 1 },
 					});
-	/* Use every root in turn. */
+	/* Use each rank as the root in turn. */
 	for (coll = 0; coll < COLLS; coll++)
 		for (root = 0; root < size; root++)
 			for (form = 0; form < 2; form++)
