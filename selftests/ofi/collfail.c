@@ -141,7 +141,7 @@ static bool late(void)
 	return is_late("software") && is_late("auto");
 }
 
-/* A member that leaves says so only when another member asks. */
+/* A member that leaves notifies another member only on request. */
 static bool leaving(void)
 {
 	struct team t;
@@ -415,9 +415,9 @@ static bool gives(struct fake *f, uint32_t seq, size_t blocks,
 }
 
 /*
- * A member that leaves after it has done its part causes no error: not in a
- * poll that sees both, not if the group is closed in between, not in a member
- * that sends it credit.
+ * A member that leaves after it has done its part causes no error. This holds
+ * if one poll finds the last data and the departure, if the group is closed in
+ * between, and in a member that sends credit to the one that has left.
  */
 static bool done_first(void)
 {

@@ -230,7 +230,7 @@ static bool unread(void)
 	return ok;
 }
 
-/* The peer is owed answers to as many operations as a domain has. */
+/* The provider owes the peer as many answers as a domain has operations. */
 static bool answered(void)
 {
 	uint32_t i;

@@ -269,7 +269,7 @@ static bool keyless(void)
 	for (i = 2; ok && i < LONG_MANY; i++)
 		ok = expect(send_tagged(0, i, LONG_LEN), 0);
 	ok = ok && last_ones(buf);
-	/* Data that no peer can fetch is lost when the sender is closed. */
+	/* Data without a key, which no peer can fetch, is lost when the sender is closed. */
 	closed(&s[0].ep->fid);
 	ok = ok && expect(fi_trecv(s[1].ep, buf, LONG_LEN, NULL, s[1].peer,
 				   LONG_MANY - 1, 0, buf), 0) &&
@@ -285,7 +285,7 @@ static bool keyless(void)
 #define FEW_LEN		4100
 #define PER_SENDER	1400	/* of two senders: more than operations */
 
-/* More receives at once than a domain has operations for. */
+/* More receives at once than a domain has operations. */
 static bool crowded(void)
 {
 	const struct how how = { 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Contexts that endpoints share.
+ * Transmit and receive contexts that several endpoints share.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -101,7 +101,7 @@ static void allreduce(size_t n)
 	free(sum);
 }
 
-/* Sends @len bytes to the right and back. */
+/* Sends @len bytes to the right neighbour and back. */
 static void there_and_back(size_t len)
 {
 	unsigned char *window, *own = malloc(len), *back = malloc(len);
