@@ -2,10 +2,10 @@
 /*
  * oshrun -np N beside [full]: a thread waits while another one puts by the same
  * context, or calls collectives.  A waiting thread must sleep without a lock:
- * this program is between the libraries, counts the locks of each thread, and
- * checks the count when a thread sleeps.  The working thread continues until
- * the other one has slept often.  With "full", the process has no free file
- * descriptor.
+ * this program interposes calls between the libraries, counts the locks of each
+ * thread, and checks the count when a thread sleeps.  The working thread
+ * continues until the other one has slept often.  With "full", the process has
+ * no free file descriptor.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -180,7 +180,10 @@ static void beside(const char *what, void *(*wait)(void *), long (*work)(void))
 	pthread_create(&t, NULL, wait, NULL);
 	ops = work();
 	pthread_join(t, NULL);
-	/* The model may sleep for a node, not a wait of this program. */
+	/*
+	 * The model may also sleep until a node is free, which is no wait of
+	 * this program.
+	 */
 	if (asleep_with_lock > sleeps / 4) {
 		fprintf(stderr, "beside: PE %d: %s: of %d sleeps, %d with a lock\n", me, what,
 			sleeps, asleep_with_lock);

@@ -2,9 +2,9 @@
 /*
  * oshrun -np 2 order: the requests of the library to the adapter.  An embedded
  * fabric mostly executes an operation before it takes the next one, so a
- * program does not notice a missing fence.  This program is between the
- * libraries: it checks the flags of operations, counts waits, and lets a team
- * fail.
+ * program does not notice a missing fence.  This program interposes calls
+ * between the libraries: it checks the flags of operations, counts waits, and
+ * lets a team fail.
  */
 #include <dlfcn.h>
 #include <errno.h>
