@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For LD_PRELOAD: when the server checks whether a descriptor is an eventfd, it
- * makes the system call in VFIO_FORBIDDEN, like injected code.
+ * makes the system call in VFIO_FORBIDDEN, as injected code would.
  */
 #include <fcntl.h>
 #include <sched.h>

@@ -322,7 +322,10 @@ static int lingering(int *other)
 	return fd;
 }
 
-/* Descriptors that are slow to close do not keep the next client from the card. */
+/*
+ * The next client gets the card while descriptors of the previous one are still
+ * being closed.
+ */
 static void slow_descriptors(void)
 {
 	struct vfu_region at = { .region = 0, .count = 32 * 4096 };

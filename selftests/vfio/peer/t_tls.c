@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * TLS between servers: keys in files, handshakes that break at any byte or meet
- * another key, and servers that meet anything else than TLS.
+ * another key, and servers whose peer does not use TLS.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -433,7 +433,7 @@ static void mismatch(const char *listens, const char *dials, const char *line)
 	EXPECT(!peers_wait(side[0].ps, 0));
 	join_end(&side[0]);
 	join_end(&side[1]);
-	/* No thread of theirs writes a message any more. */
+	/* The threads of both servers have ended, so none writes a message. */
 	if (!strstr(said, line) || !strstr(said, "refused"))
 		test_fail(__FILE__, __LINE__, "'%s' lacks '%s'", said, line);
 	host_free(h);
