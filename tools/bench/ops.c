@@ -97,7 +97,7 @@ const struct bench_op bench_ops[] = {
 
 const unsigned int bench_num_ops = sizeof(bench_ops) / sizeof(bench_ops[0]);
 
-/* Rank 0 may measure alone for long, so this wait has no deadline. */
+/* Rank 0 may measure alone for a long time, so this wait has no deadline. */
 int bench_sync(struct bench *b)
 {
 	int err = APP_POST(angara_barrier_nbi(b->team, NULL));
