@@ -247,11 +247,10 @@ check-deb: setup ## build, check, install, use and remove the Debian packages
 .PHONY: check-long
 check-long: setup ## run the long forms of tests of which check runs a part
 	@+LIMIT=0 LONG=1 SEEDS="1 2 3" $(PROVE) selftests/build/guest.t \
-		selftests/long/apps.t selftests/host/explore.t \
-		selftests/host/model.t selftests/host/mpi.t selftests/host/shmem.t \
-		selftests/host/races-embedded.t \
-		$(wildcard selftests/host/*mutants.t) selftests/guest/cluster.t \
-		selftests/guest/library.t selftests/guest/pci.t selftests/guest/shmem.t
+		selftests/long/apps.t $(patsubst %,selftests/host/%.t, \
+		embed explore model mpi races-embedded shmem) \
+		$(wildcard selftests/host/*mutants.t) $(patsubst %,selftests/guest/%.t, \
+		cluster library ofi pci shmem)
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel

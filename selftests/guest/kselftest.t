@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The kselftest programs: all of them on one kernel, the most important ones on
-# the others, with a part of each sweep unless LONG is set. Each program is a test
-# here, with its own results nested below.
+# the newest, with a part of each sweep; with LONG=1 also on the other kernels, with
+# all of each sweep. Each program is a test here, with its own results nested below.
 
 set -u
 . selftests/tap.sh
@@ -58,6 +58,6 @@ mapfile -t spine < <(sed 's/#.*//' selftests/guest/spine.list | awk 'NF { print 
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/guest/spine.list names programs'
 while read -r name; do
-	[ "$name" = "$FULL" ] || suite "$name" "$SHORT" "${spine[@]}"
-done < <(kernels)
+	suite "$name" "$SHORT" "${spine[@]}"
+done < <(if long_form; then kernels; else newest_kernel; fi | grep -vxF "$FULL")
 plan

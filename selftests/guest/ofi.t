@@ -15,6 +15,7 @@ guest()
 
 	echo "==> $name" >&2
 	tools/vm/run --timeout 1500 --kernel 6.12 --mem 4G --loop 2x2x2 \
+		--env "LONG=${LONG:-}" \
 		--env "FI_PROVIDER_PATH=/angara/$OUT/lib/libfabric" \
 		-- selftests/ofi/in-guest >"$TAP_TMP/out" 2>"$TAP_TMP/why" ||
 		status=$?

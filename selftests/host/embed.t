@@ -298,7 +298,9 @@ check 'waits yield, and sleep if yields are long' yields
 check 'pending work wakes a thread that sleeps, not one that has ended' helper
 export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 
-for n in 1 2 3 8 16; do
+SIZES=(1 2 3 8)
+! long_form || SIZES+=(16)
+for n in "${SIZES[@]}"; do
 	job "the library, $n processes" angara-run --fabric embedded -n $n \
 		libangara-test
 done
