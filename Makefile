@@ -229,7 +229,7 @@ coverage: setup ## count the lines that tests reach (STEPS=model ...)
 	@selftests/coverage/run $(STEPS)
 
 .PHONY: check-sim
-check-sim: ## run long tests of the simulator: 10000 scenarios, saturation, 10^6 nodes
+check-sim: ## long tests of the simulator: scenarios, saturation, faults, 10^6 nodes
 	@+LIMIT=0 $(PROVE) $(wildcard selftests/long/sim*.t)
 
 .PHONY: check-mpi

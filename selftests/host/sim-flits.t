@@ -11,7 +11,8 @@ set -u
 . selftests/sim.sh
 
 FACTS=selftests/sim/booksim2.csv
-# Maximum accepted load of each network of the table.
+# Estimated load at which each network saturates. The table has it for 17 flits and
+# buffers of 64; else it lies between the last steady and the first saturated load.
 declare -A FULL=([4x4x4,1,64]=0.67 [4x4x4,17,64]=0.77 [4x4x4,1,8]=0.62
 	[4x4x4,17,8]=0.51 [8x8,1,64]=0.34 [8x8,17,64]=0.5 [8x8,1,8]=0.31
 	[8x8,17,8]=0.33 [8x8x8,1,64]=0.34)
