@@ -84,12 +84,13 @@ guest()
 
 # Settings for the guests below.
 PARTS=selftests/pci/in-guest
-# The test with two servers below always runs the library's test.
 SCALE=10
 LIBRARY=()
+TWO=collectives
 if long_form; then
 	SCALE=100
 	LIBRARY=(library)
+	TWO=library
 fi
 
 check 'the server builds' variant plain tools/vfio
@@ -115,5 +116,5 @@ serve 2 2 --contexts 128
 guest 'fewer interrupt vectors than contexts' --kernel 6.12 --smp 1 \
 	-- "$PARTS" few card
 serve_halves
-guest 'a torus on two servers' --kernel 6.12 -- "$PARTS" library
+guest 'a torus on two servers' --kernel 6.12 -- "$PARTS" "$TWO"
 plan

@@ -301,7 +301,7 @@ export PATH=$OUT/bin:$OUT/tests:$PATH LD_LIBRARY_PATH=$OUT/lib
 SIZES=(1 2 3 8)
 ! long_form || SIZES+=(16)
 for n in "${SIZES[@]}"; do
-	job "the library, $n processes" angara-run --fabric embedded -n $n \
+	job "the library, $n processes" angara-run --fabric embedded -n "$n" \
 		libangara-test
 done
 check 'one tree unless ANGARA_STRIPES is set' stripes 1 ''

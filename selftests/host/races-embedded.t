@@ -12,7 +12,7 @@ set -u
 . selftests/shmem/jobs.sh
 
 OUT=$TAP_TMP
-ROUNDS=${ROUNDS:-300}
+ROUNDS=${ROUNDS:-150}
 JOB_SECONDS=600
 LAUNCH=()
 SEEDS=${SEEDS:-1}
