@@ -422,6 +422,15 @@ int ang_send_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		 const struct angara_head *head, const struct angara_mr *src,
 		 u64 src_off, size_t len, struct angara_wqe *wqe);
 
+/* manage.c */
+struct angara_manager;
+struct angara_path;
+int ang_manage_set(struct angara_manager *m, const struct angara_path *path,
+		   unsigned int attr, u32 modifier, const void *value, size_t size,
+		   u32 *router, bool *doubt);
+int ang_manage_clear(struct angara_manager *m, const struct angara_path *path,
+		     u32 tree, u16 epoch);
+
 /* hold.c */
 int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
 		   unsigned int access, struct angara_mr **mr);

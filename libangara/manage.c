@@ -5,8 +5,11 @@
  * Requests and answers can be lost.  A read is simply repeated.  A write
  * contains the number of writes that its router has accepted so far, so at most
  * one of several copies has an effect.  If no answer comes, that number is read
- * again.  If a repeated write is then refused because the row or key already
- * has the wanted state, the write has succeeded.
+ * again.  If a repeated write is then refused because the row or key
+ * already has the wanted state, the write has succeeded.
+ *
+ * A row is cleared only while it is the row that was read: the request contains
+ * the number of writes of that answer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +57,12 @@ ANG_PUBLIC void angara_manager_close(struct angara_manager *m)
 		return;
 	ang_dev_close(&m->dev);
 	free(m);
+}
+
+ANG_PUBLIC int angara_manager_describe(struct angara_manager *m, char **text)
+{
+	*text = NULL;
+	return m->dev.ops->describe(&m->dev, text);
 }
 
 static int manage_errno(u8 status)
@@ -218,37 +227,43 @@ static void manage_other_key(struct angara_path *path, unsigned int attr,
 }
 
 /*
- * Makes one attempt.  @doubt: an earlier attempt got no answer.
+ * Makes one attempt.  @doubt: in and out: a write got no answer, so it may have
+ * been executed.
  * Return: 0; -ETIMEDOUT; -EAGAIN, -EBUSY: to be repeated; other errors.
  */
 static int manage_write(struct angara_manager *m, const struct angara_path *path,
-			struct angara_mgmt pkt, const void *value, bool doubt,
+			struct angara_mgmt pkt, const void *value, bool *doubt,
 			u32 *router)
 {
 	int ret = manage_writes(m, path, &pkt.writes, router);
 
+	if (ret)
+		return ret;
 	pkt.key = cpu_to_le64(path->key);
-	if (!ret)
-		ret = manage_once(m, &pkt);
+	ret = manage_once(m, &pkt);
+	*doubt |= ret == -ETIMEDOUT;
 	if (ret)
 		return ret;
 	manage_tell(&pkt, router);
-	if (doubt && manage_done(m, path, &pkt, value))
+	if (*doubt && manage_done(m, path, &pkt, value))
 		return 0;
 	return manage_errno(pkt.status);
 }
 
-ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
-				 const struct angara_path *path, unsigned int attr,
-				 uint32_t modifier, const void *value, size_t size,
-				 uint32_t *router)
+/**
+ * ang_manage_set() - as angara_manage_set()
+ * @doubt: out: after an error, the value may have been written all the same
+ */
+int ang_manage_set(struct angara_manager *m, const struct angara_path *path,
+		   unsigned int attr, u32 modifier, const void *value, size_t size,
+		   u32 *router, bool *doubt)
 {
 	unsigned int tries = MANAGE_TRIES, rounds = MANAGE_ROUNDS;
 	struct angara_path other = *path;
 	struct angara_mgmt pkt;
-	bool doubt = false;
 	int ret;
 
+	*doubt = false;
 	if (router)
 		*router = UINT32_MAX;
 	ret = manage_start(&pkt, path, ANGARA_MGMT_SET, attr, modifier, size);
@@ -259,7 +274,7 @@ ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
 	manage_other_key(&other, attr, value, size);
 	while (tries && rounds) {
 		ret = manage_write(m, path, pkt, value, doubt, router);
-		if (ret == -EACCES && doubt)
+		if (ret == -EACCES && *doubt)
 			ret = manage_write(m, &other, pkt, value, doubt, router);
 		if (ret == -ETIMEDOUT)
 			tries--;
@@ -267,7 +282,68 @@ ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
 			rounds--;
 		else
 			break;
-		doubt |= ret == -ETIMEDOUT;
 	}
 	return ret;
+}
+
+ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
+				 const struct angara_path *path, unsigned int attr,
+				 uint32_t modifier, const void *value, size_t size,
+				 uint32_t *router)
+{
+	bool doubt;
+
+	return ang_manage_set(m, path, attr, modifier, value, size, router, &doubt);
+}
+
+/*
+ * Reads a row, and clears it if it is of incarnation @epoch.  Return: 0; -EAGAIN,
+ * -EBUSY: to be repeated; -ENOENT there is no such row; other errors.
+ */
+static int manage_clear(struct angara_manager *m, const struct angara_path *path,
+			u32 tree, u16 epoch)
+{
+	struct angara_mgmt_row row;
+	struct angara_mgmt pkt;
+	__le64 writes;
+	int ret = manage_start(&pkt, path, ANGARA_MGMT_GET, ANGARA_MGMT_ROW, tree, 0);
+
+	if (!ret)
+		ret = manage_read(m, &pkt);
+	if (!ret)
+		ret = manage_errno(pkt.status);
+	if (ret)
+		return ret;
+	memcpy(&row, pkt.data, sizeof(row));
+	if (le16_to_cpu(row.epoch) != epoch)
+		return -ENOENT;
+	writes = pkt.writes;
+	manage_start(&pkt, path, ANGARA_MGMT_SET, ANGARA_MGMT_ROW_CLEAR, tree, 0);
+	pkt.writes = writes;
+	ret = manage_once(m, &pkt);
+	if (ret == -ETIMEDOUT)
+		return -EAGAIN;
+	return ret ? ret : manage_errno(pkt.status);
+}
+
+/**
+ * ang_manage_clear() - clear a row if it is of one incarnation of a tree
+ * @m: manager
+ * @path: router
+ * @tree: tree
+ * @epoch: incarnation; another manager may have cleared the row and set its own
+ *
+ * Return: 0, also if there is no such row any more; errors of
+ * angara_manage_set().
+ */
+int ang_manage_clear(struct angara_manager *m, const struct angara_path *path,
+		     u32 tree, u16 epoch)
+{
+	unsigned int rounds = MANAGE_ROUNDS;
+	int ret;
+
+	do {
+		ret = manage_clear(m, path, tree, epoch);
+	} while ((ret == -EAGAIN || ret == -EBUSY) && --rounds);
+	return ret == -ENOENT ? 0 : ret;
 }

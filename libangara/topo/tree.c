@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 
+#include "fab.h"
 #include "internal.h"
 
 #define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
@@ -97,6 +98,18 @@ ANG_PUBLIC int angara_tree_check(const struct angara_topo *topo,
 	rule = ang_tree_check(&t, rows, &bad, &count);
 	if (node)
 		*node = bad;
+	return (int)rule;
+}
+
+ANG_PUBLIC int angara_fabric_tree_check(const struct angara_fabric *fabric,
+					const struct angara_tree_row *rows,
+					uint32_t *router)
+{
+	u32 bad, count;
+	u32 rule = ang_tree_check(&fabric->topo, rows, &bad, &count);
+
+	if (router)
+		*router = bad;
 	return (int)rule;
 }
 

@@ -30,6 +30,7 @@
 #define OPT_ALL		(1U << 0)
 #define OPT_DOT		(1U << 1)
 #define OPT_FABRIC	(1U << 2)
+#define OPT_IN_BAND	(1U << 3)
 
 struct options {
 	bool json;
@@ -115,6 +116,9 @@ const char *out_value(const struct column *column, struct json_object *record,
 /* names.c: records of attributes */
 struct nlmsghdr;
 struct json_object *record_of(struct nlmsghdr *header);
+struct json_object *record_id(uint64_t id);
+struct json_object *record_port(uint8_t port);
+struct json_object *record_ports(uint64_t ports);
 const char *attr_name(unsigned int command, unsigned int attr);
 const char *pkey_text(struct json_object *value, char *buf, size_t size);
 const char *pkey_name(uint32_t pkey, char *buf, size_t size);
@@ -194,9 +198,10 @@ struct fabric {
 	uint32_t routers;
 	uint32_t ports;		/* ports of the largest router */
 	uint32_t present;	/* nodes with a device on this machine */
-	uint32_t *dev;		/* device of each node, or NO_DEV */
+	uint32_t *dev;		/* device of each node, or NO_DEV; NULL: not asked */
 };
 
+bool fabric_read(const char *text, struct fabric *fabric);
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
 int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
 		       uint32_t *down);
@@ -215,7 +220,7 @@ const char *fabric_port(const struct fabric *fabric, uint32_t port,
 			char buf[PORT_NAME]);
 const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT]);
 
-/* tree.c, tree_create.c, tree_draw.c */
+/* tree.c, tree_create.c, tree_draw.c, tree_inband.c */
 struct tree_router {
 	struct angara_tree_row row;
 	uint8_t state;
@@ -240,11 +245,19 @@ const char *tree_noun(const struct fabric *fabric, uint32_t router);
 int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	      uint32_t *router);
 struct about tree_row(const struct fabric *fabric, uint32_t router, uint8_t id);
+void tree_note(struct tree *tree, uint32_t router);
+int tree_print(struct tree *tree);
+int tree_not_set(const struct tree *tree);
+int tree_report_check(const struct tree *tree, uint8_t rule, uint32_t router);
+int tree_report_cleared(const struct tree *tree);
 int tree_clear_row(struct nl *nl, const struct tree *tree, uint32_t router);
 int tree_clear(struct nl *nl, const struct tree *tree);
 int tree_create(struct args *args);
 int tree_repair(struct nl *nl, const struct tree *tree);
 int tree_delegate(struct args *args);
+int inband_show(struct args *args);
+int inband_check(struct args *args);
+int inband_delete(struct args *args);
 void tree_draw(const struct tree *tree);
 void tree_draw_dot(const struct tree *tree);
 

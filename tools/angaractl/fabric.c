@@ -56,7 +56,7 @@ static int choose(struct json_object *devs, uint64_t *id)
 }
 
 /* The text comes from a server: do not open it as the name of a file. */
-static bool read_text(const char *text, struct fabric *fabric)
+bool fabric_read(const char *text, struct fabric *fabric)
 {
 	if (!angara_topo_read(text, &fabric->torus)) {
 		fabric->nodes = angara_topo_nodes(&fabric->torus);
@@ -85,7 +85,7 @@ static bool read_fabric(struct nl *nl, uint32_t dev, struct fabric *fabric)
 	memset(fabric, 0, sizeof(*fabric));
 	if (ctl_get(nl, ANGARA_CMD_FABRIC_GET, &about, &reply))
 		return false;
-	ok = read_text(record_string(reply, "description"), fabric);
+	ok = fabric_read(record_string(reply, "description"), fabric);
 	fabric->id = record_fabric(reply);
 	json_object_put(reply);
 	return ok;

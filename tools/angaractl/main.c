@@ -21,6 +21,7 @@ struct options options;
 enum {
 	CTL_DOT = OPTS_LONG,
 	CTL_FABRIC,
+	CTL_IN_BAND,
 };
 
 static const struct object *const objects[] = {
@@ -91,7 +92,8 @@ static int run(const struct object *object, struct args *args)
 		return misuse("%s does not take %s",
 			      command->name ? command->name : object->name,
 			      wrong & OPT_DOT ? "--dot" :
-			      wrong & OPT_FABRIC ? "--fabric" : "--all");
+			      wrong & OPT_FABRIC ? "--fabric" :
+			      wrong & OPT_IN_BAND ? "--in-band" : "--all");
 	return command->run(args);
 }
 
@@ -113,6 +115,9 @@ static int ctl_option(void *to, int id, const char *value)
 		break;
 	case CTL_DOT:
 		options.given |= OPT_DOT;
+		break;
+	case CTL_IN_BAND:
+		options.given |= OPT_IN_BAND;
 		break;
 	default:
 		options.fabric = value;
@@ -147,6 +152,7 @@ static int read_options(int argc, char **argv)
 		{ 'a', "all", NULL, NULL, NULL },
 		{ CTL_DOT, "dot", NULL, NULL, NULL },
 		{ CTL_FABRIC, "fabric", "FABRIC", NULL, "torus: file:" },
+		{ CTL_IN_BAND, "in-band", NULL, NULL, NULL },
 		{ 0 }
 	};
 	static struct opts_word words[ARRAY_SIZE(objects) + 1];

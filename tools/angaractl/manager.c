@@ -39,6 +39,14 @@ int manager_key(const char *path, uint64_t *key)
 	return DONE;
 }
 
+/** manager_allowed() - can packets of management be sent?  Return: exit status */
+int manager_allowed(void)
+{
+	if (options.server)
+		return misuse("--server: management packets leave by a device of the kernel");
+	return DONE;
+}
+
 /** manager_args() - read "dev DEV" and "key FILE".  Return: exit status */
 int manager_args(struct args *args, struct manager_args *given)
 {
@@ -53,9 +61,7 @@ int manager_args(struct args *args, struct manager_args *given)
 				 parse_dev(value, &given->dev);
 		given->has_dev |= !which;
 	}
-	if (!status && options.server)
-		return misuse("--server: management packets leave by a device of the kernel");
-	return status;
+	return status ? status : manager_allowed();
 }
 
 /** manager_open() - open the device.  Return: exit status */

@@ -22,6 +22,7 @@ struct manager_args {
 	uint64_t key;
 };
 
+int manager_allowed(void);
 int manager_args(struct args *args, struct manager_args *given);
 int manager_key(const char *path, uint64_t *key);
 int manager_open(const struct manager_args *given, struct angara_manager **manager);

@@ -179,18 +179,18 @@ const char *state_name(unsigned int state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-static struct json_object *port_value(uint8_t port)
+struct json_object *record_port(uint8_t port)
 {
 	return port == ANGARA_PORT_NONE ? NULL : json_object_new_int(port);
 }
 
-static struct json_object *ports_value(uint64_t ports)
+struct json_object *record_ports(uint64_t ports)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (unsigned int p = 0; p < ANGARA_MAX_PORTS; p++) {
 		if (ports >> p & 1)
-			json_object_array_add(array, port_value(p));
+			json_object_array_add(array, record_port(p));
 	}
 	return array;
 }
@@ -216,7 +216,7 @@ static struct json_object *counters_value(const struct attr *known,
  * An id as text, in the form of tables and arguments: JSON readers may not keep
  * all 64 bits of a number.
  */
-static struct json_object *id_value(uint64_t id)
+struct json_object *record_id(uint64_t id)
 {
 	char text[24];
 
@@ -249,13 +249,13 @@ static struct json_object *value_of(const struct attr *known,
 	case KIND_TEXT:
 		return json_object_new_string(nla_get_string(attr));
 	case KIND_ID:
-		return id_value(nla_get_u64(attr));
+		return record_id(nla_get_u64(attr));
 	case KIND_DEV:
 		return dev_value(nla_get_u32(attr));
 	case KIND_PORT:
-		return port_value(nla_get_u8(attr));
+		return record_port(nla_get_u8(attr));
 	case KIND_PORTS:
-		return ports_value(nla_get_u64(attr));
+		return record_ports(nla_get_u64(attr));
 	case KIND_STATE:
 		return json_object_new_string(state_name(nla_get_u8(attr)));
 	case KIND_RULE:

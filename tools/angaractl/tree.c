@@ -59,6 +59,17 @@ void tree_free(struct tree *tree)
 	fabric_free(&tree->fabric);
 }
 
+/* Counts the row of @router, if it is set. */
+void tree_note(struct tree *tree, uint32_t router)
+{
+	if (tree->at[router].state == ANGARA_TREE_STATE_UNSET)
+		return;
+	tree->set++;
+	tree->switches += router >= tree->fabric.nodes;
+	if (tree->at[router].row.is_root)
+		tree->root = router;
+}
+
 /* Finds the fabric of @about and reads the rows of about->tree. */
 int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 {
@@ -92,12 +103,7 @@ int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 		if (router >= tree->fabric.routers)
 			continue;
 		read_row(r, &tree->at[router]);
-		if (tree->at[router].state == ANGARA_TREE_STATE_UNSET)
-			continue;
-		tree->set++;
-		tree->switches += router >= tree->fabric.nodes;
-		if (tree->at[router].row.is_root)
-			tree->root = router;
+		tree_note(tree, router);
 	}
 	return DONE;
 }
@@ -266,10 +272,24 @@ static void show_json(struct tree *tree)
 	out_json(o);
 }
 
-static int not_set(const struct tree *tree)
+int tree_not_set(const struct tree *tree)
 {
 	return fail("tree %u is not set in fabric 0x%llx, or belongs to another partition; see angaractl tree show",
 		    tree->id, (unsigned long long)tree->fabric.id);
+}
+
+/* Prints a tree as the options say.  Return: DONE; FAILED, with a message. */
+int tree_print(struct tree *tree)
+{
+	if (!tree->set)
+		return tree_not_set(tree);
+	if (options.json)
+		show_json(tree);
+	else if (options.given & OPT_DOT)
+		tree_draw_dot(tree);
+	else
+		tree_draw(tree);
+	return DONE;
 }
 
 static int show_one(struct nl *nl, const struct about *about)
@@ -279,14 +299,7 @@ static int show_one(struct nl *nl, const struct about *about)
 
 	if (status)
 		return status;
-	if (!tree.set)
-		status = not_set(&tree);
-	else if (options.json)
-		show_json(&tree);
-	else if (options.given & OPT_DOT)
-		tree_draw_dot(&tree);
-	else
-		tree_draw(&tree);
+	status = tree_print(&tree);
 	tree_free(&tree);
 	return status;
 }
@@ -301,6 +314,9 @@ static int tree_show(struct args *args)
 
 	if (options.given & OPT_DOT && !one)
 		return misuse("--dot draws one tree: angaractl tree show TREE --dot");
+	if (options.given & OPT_IN_BAND)
+		return one ? inband_show(args) :
+			     misuse("--in-band shows one tree: angaractl tree show TREE --in-band");
 	status = one ? read_target(args, &about) : args_filter(args, &about);
 	if (!status)
 		status = ctl_start(&nl);
@@ -321,7 +337,8 @@ static uint32_t any_dev(const struct tree *tree)
 	return NO_DEV;
 }
 
-static void report_check(const struct tree *tree, uint8_t rule, uint32_t router)
+/* Prints the result of a check.  Return: DONE; FAILED if a rule is broken. */
+int tree_report_check(const struct tree *tree, uint8_t rule, uint32_t router)
 {
 	uint32_t nodes = tree->set - tree->switches;
 	struct json_object *o;
@@ -336,7 +353,7 @@ static void report_check(const struct tree *tree, uint8_t rule, uint32_t router)
 			printf("tree %u is valid: %s, root %u\n", tree->id,
 			       fabric_count(nodes, tree->switches, count),
 			       tree->root);
-		return;
+		return rule ? FAILED : DONE;
 	}
 	o = json_object_new_object();
 	json_object_object_add(o, "tree", json_object_new_int(tree->id));
@@ -349,6 +366,7 @@ static void report_check(const struct tree *tree, uint8_t rule, uint32_t router)
 	json_object_object_add(o, "nodes", json_object_new_int64(nodes));
 	json_object_object_add(o, "switches", json_object_new_int64(tree->switches));
 	out_json(o);
+	return rule ? FAILED : DONE;
 }
 
 static int check_loaded(struct nl *nl, const struct tree *tree)
@@ -357,11 +375,10 @@ static int check_loaded(struct nl *nl, const struct tree *tree)
 	uint32_t router;
 
 	if (!tree->set)
-		return not_set(tree);
+		return tree_not_set(tree);
 	if (tree_rule(nl, any_dev(tree), tree->id, &rule, &router))
 		return fail("tree %u: %s", tree->id, nl->error);
-	report_check(tree, rule, router);
-	return rule ? FAILED : DONE;
+	return tree_report_check(tree, rule, router);
 }
 
 /* Clears all rows.  Return: DONE or FAILED, with a message. */
@@ -385,17 +402,21 @@ int tree_clear(struct nl *nl, const struct tree *tree)
 	return DONE;
 }
 
-static int delete_loaded(struct nl *nl, const struct tree *tree)
+/* Prints that all rows are cleared.  Return: DONE */
+int tree_report_cleared(const struct tree *tree)
 {
-	int status = tree->set ? tree_clear(nl, tree) : not_set(tree);
-
-	if (status)
-		return status;
 	if (options.json)
 		out_counts(tree->id, "cleared", tree->set);
 	else
 		printf("tree %u: %u rows cleared\n", tree->id, tree->set);
 	return DONE;
+}
+
+static int delete_loaded(struct nl *nl, const struct tree *tree)
+{
+	int status = tree->set ? tree_clear(nl, tree) : tree_not_set(tree);
+
+	return status ? status : tree_report_cleared(tree);
 }
 
 static int on_tree(struct args *args,
@@ -422,17 +443,19 @@ static int on_tree(struct args *args,
 
 static int tree_check(struct args *args)
 {
-	return on_tree(args, check_loaded);
+	return options.given & OPT_IN_BAND ? inband_check(args) :
+					     on_tree(args, check_loaded);
 }
 
 static int tree_delete(struct args *args)
 {
-	return on_tree(args, delete_loaded);
+	return options.given & OPT_IN_BAND ? inband_delete(args) :
+					     on_tree(args, delete_loaded);
 }
 
 static int repair_loaded(struct nl *nl, const struct tree *tree)
 {
-	return tree->set ? tree_repair(nl, tree) : not_set(tree);
+	return tree->set ? tree_repair(nl, tree) : tree_not_set(tree);
 }
 
 static int tree_repair_down(struct args *args)
@@ -441,16 +464,18 @@ static int tree_repair_down(struct args *args)
 }
 
 static const struct command commands[] = {
-	{ "show", "[TREE [--dot]] [fabric ID]",
+	{ "show", "[TREE [--dot]] [fabric ID | --in-band [dev DEV] [key FILE]]",
 	  "trees that are set or delegated, or a drawing of one", tree_show,
-	  OPT_DOT },
-	{ "create", "TREE root NODE [nodes LIST|all] [pe N] [pkey P] [fabric ID]",
+	  OPT_DOT | OPT_IN_BAND },
+	{ "create", "TREE root NODE [nodes LIST|all] [pe N] [pkey P] [fabric ID | --in-band [dev DEV] [key FILE]]",
 	  "create a tree from NODE over nodes such as 0-3,6, each with N participants",
-	  tree_create, 0 },
-	{ "check", "TREE [fabric ID]", "check the rows of all nodes and switches together",
-	  tree_check, 0 },
-	{ "delete", "TREE [fabric ID]", "clear the rows of all nodes and switches",
-	  tree_delete, 0 },
+	  tree_create, OPT_IN_BAND },
+	{ "check", "TREE [fabric ID | --in-band [dev DEV] [key FILE]]",
+	  "check the rows of all nodes and switches together",
+	  tree_check, OPT_IN_BAND },
+	{ "delete", "TREE [fabric ID | --in-band [dev DEV] [key FILE]]",
+	  "clear the rows of all nodes and switches",
+	  tree_delete, OPT_IN_BAND },
 	{ "repair", "TREE [fabric ID]",
 	  "create a tree that is down again, around links that are down",
 	  tree_repair_down, 0 },

@@ -5,7 +5,8 @@
  *
  * Either all routers get their row or none keeps one: if a router rejects its
  * row, the rows of all other routers are cleared.  The row of a switch is set
- * through the device of its keeper.
+ * through the device of its keeper.  With --in-band rows are set by management
+ * packets, see tree_inband.c.
  */
 
 #include <errno.h>
@@ -17,19 +18,7 @@
 
 #include <angara/fabric.h>
 
-#include "angaractl.h"
-
-struct plan {
-	struct about about;
-	const char *root;
-	const char *list;
-	uint16_t pe;
-	uint32_t pkey;		/* 0: the caller's partition key */
-	struct angara_tree_row *rows;
-	uint32_t count;		/* rows of the tree */
-	uint32_t switches;	/* rows of switches among them */
-	uint32_t root_node;
-};
+#include "tree_create.h"
 
 static int read_argument(struct plan *plan, int which, char *value)
 {
@@ -47,26 +36,44 @@ static int read_argument(struct plan *plan, int which, char *value)
 		status = parse_number(value, 1, ANGARA_MAX_LOCAL,
 				      "pe, the participants of each node,",
 				      &number);
-		plan->pe = status ? 0 : number;
+		plan->count_pe = status ? 0 : number;
 		break;
 	case 3:
 		status = parse_pkey(value, &plan->pkey);
 		break;
-	default:
+	case 4:
 		plan->about.has_fabric = true;
 		status = parse_fabric(value, &plan->about.fabric);
+		break;
+	case 5:
+		plan->given.has_dev = true;
+		status = parse_dev(value, &plan->given.dev);
+		break;
+	default:
+		status = manager_key(value, &plan->given.key);
 	}
 	return status;
+}
+
+/* Do the arguments fit the way in which the tree is created? */
+static int check_way(const struct plan *plan)
+{
+	if (!(options.given & OPT_IN_BAND))
+		return plan->given.has_dev || plan->given.key ?
+		       misuse("\"dev\" and \"key\" need --in-band") : DONE;
+	if (plan->about.has_fabric)
+		return misuse("--in-band: the fabric is that of the device, \"dev DEV\"");
+	return manager_allowed();
 }
 
 static int read_plan(struct args *args, struct plan *plan)
 {
 	static const char *const words[] = { "root", "nodes", "pe", "pkey",
-					     "fabric" };
+					     "fabric", "dev", "key" };
 	char *word = args_next(args), *value;
 	int status, which;
 
-	*plan = (struct plan){ .list = "all", .pe = 1 };
+	*plan = (struct plan){ .list = "all", .count_pe = 1 };
 	if (!word)
 		return misuse("which tree? angaractl tree create TREE root NODE");
 	plan->about.has_tree = true;
@@ -78,7 +85,7 @@ static int read_plan(struct args *args, struct plan *plan)
 	if (!status && !plan->root)
 		return misuse("which node is the root? angaractl tree create %u root NODE",
 			      plan->about.tree);
-	return status;
+	return status ? status : check_way(plan);
 }
 
 /* Can this process set the row of @router? */
@@ -86,7 +93,7 @@ static int check_reach(const struct fabric *fabric, uint32_t router)
 {
 	uint32_t keeper = fabric_keeper(fabric, router);
 
-	if (fabric->dev[keeper] != NO_DEV)
+	if (!fabric->dev || fabric->dev[keeper] != NO_DEV)
 		return DONE;
 	if (keeper == router)
 		return fail("node %u of fabric 0x%llx has no device on this machine, and the tree needs it",
@@ -133,42 +140,55 @@ static int cut_off(const struct tree *tree, const char *hint)
 		    tree->id, hint);
 }
 
-/* Rows of all routers of the fabric; all are checked before the first is set. */
-static int build(struct nl *nl, struct plan *plan, struct tree *tree)
+/**
+ * plan_start() - read root and nodes, for a tree that is not set yet
+ * @plan: arguments; out: root_node, pe
+ * @tree: tree
+ *
+ * Return: DONE; FAILED or MISUSED, with a message.
+ */
+int plan_start(struct plan *plan, const struct tree *tree)
 {
-	struct fabric *fabric = &tree->fabric;
-	uint16_t *pe;
-	int status, count;
+	const struct fabric *fabric = &tree->fabric;
+	int status;
 
 	if (tree->set)
-		return fail("tree %u is set on %u %s of fabric 0x%llx: delete it first (angaractl tree delete %u)",
+		return fail("tree %u is set on %u %s of fabric 0x%llx: delete it first (angaractl tree delete %u%s)",
 			    tree->id, tree->set, fabric->graph ? "routers" : "nodes",
-			    (unsigned long long)fabric->id, tree->id);
+			    (unsigned long long)fabric->id, tree->id,
+			    options.given & OPT_IN_BAND ? " --in-band" : "");
 	status = parse_node(plan->root, fabric, &plan->root_node);
-	if (!status)
-		status = fabric_avoid(nl, fabric);
 	if (status)
 		return status;
-	pe = need_memory(fabric->nodes, sizeof(*pe));
-	plan->rows = need_memory(fabric->routers, sizeof(*plan->rows));
-	status = parse_nodes(plan->list, fabric->nodes, plan->pe, pe);
-	if (status)
-		goto out;
-	count = plan_rows_of(plan, tree, pe);
-	if (count == -EHOSTUNREACH) {
-		status = cut_off(tree, "another root may reach all, see angaractl tree plan");
-		goto out;
-	}
-	if (count < 0) {
-		status = fail("tree %u: cannot be built: %s", tree->id,
-			      strerror(-count));
-		goto out;
-	}
+	plan->pe = need_memory(fabric->nodes, sizeof(*plan->pe));
+	return parse_nodes(plan->list, fabric->nodes, plan->count_pe, plan->pe);
+}
+
+/**
+ * plan_build() - compute the rows of all routers, and check them
+ * @plan: from plan_start(); out: rows, count, switches
+ * @tree: tree, whose fabric avoids links that are down
+ *
+ * Return: DONE; FAILED, with a message.
+ */
+int plan_build(struct plan *plan, const struct tree *tree)
+{
+	int count;
+
+	plan->rows = need_memory(tree->fabric.routers, sizeof(*plan->rows));
+	count = plan_rows_of(plan, tree, plan->pe);
+	if (count == -EHOSTUNREACH)
+		return cut_off(tree, "another root may reach all, see angaractl tree plan");
+	if (count < 0)
+		return fail("tree %u: cannot be built: %s", tree->id, strerror(-count));
 	plan->count = count;
-	status = complete(plan, fabric);
-out:
-	free(pe);
-	return status;
+	return complete(plan, &tree->fabric);
+}
+
+void plan_free(struct plan *plan)
+{
+	free(plan->pe);
+	free(plan->rows);
 }
 
 static int set_row(struct nl *nl, const struct fabric *fabric, uint32_t router,
@@ -229,7 +249,8 @@ static int set_all(struct nl *nl, const struct plan *plan,
 	return status;
 }
 
-static void report(const struct plan *plan, const struct tree *tree)
+/** plan_report() - print that the tree is set */
+void plan_report(const struct plan *plan, const struct tree *tree)
 {
 	uint32_t nodes = plan->count - plan->switches, pe = 0;
 	struct json_object *o;
@@ -265,6 +286,8 @@ int tree_create(struct args *args)
 	int status;
 
 	status = read_plan(args, &plan);
+	if (!status && options.given & OPT_IN_BAND)
+		return inband_create(&plan);
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)
@@ -272,12 +295,16 @@ int tree_create(struct args *args)
 	status = tree_load(&nl, &plan.about, &tree);
 	if (status)
 		goto stop;
-	status = build(&nl, &plan, &tree);
+	status = plan_start(&plan, &tree);
+	if (!status)
+		status = fabric_avoid(&nl, &tree.fabric);
+	if (!status)
+		status = plan_build(&plan, &tree);
 	if (!status)
 		status = set_all(&nl, &plan, &tree, "nothing is changed");
 	if (!status)
-		report(&plan, &tree);
-	free(plan.rows);
+		plan_report(&plan, &tree);
+	plan_free(&plan);
 	tree_free(&tree);
 stop:
 	ctl_stop(&nl);
@@ -357,7 +384,7 @@ int tree_repair(struct nl *nl, const struct tree *tree)
 	if (!status)
 		status = set_all(nl, &plan, tree, "the tree is deleted");
 	if (!status)
-		report(&plan, tree);
+		plan_report(&plan, tree);
 	free(pe);
 	free(plan.rows);
 	if (again.fabric.around != tree->fabric.graph)

@@ -83,6 +83,17 @@ int angara_fabric_tree(const struct angara_fabric *fabric, uint32_t root,
 		       const uint16_t *pe, uint16_t *load,
 		       struct angara_tree_row *rows);
 
+/**
+ * angara_fabric_tree_check() - check that rows are a valid tree
+ * @fabric: fabric
+ * @rows: one per router, as from angara_fabric_tree(), with a tree and epoch
+ * @router: out: a router that breaks the rule; may be NULL
+ *
+ * Return: 0 or ANGARA_TREE_RULE_*.  The driver checks with the same function.
+ */
+int angara_fabric_tree_check(const struct angara_fabric *fabric,
+			     const struct angara_tree_row *rows, uint32_t *router);
+
 #define ANGARA_FAILED_ROUTER	0xFFFFFFFFU	/* as angara_failure.port */
 
 /**

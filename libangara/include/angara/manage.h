@@ -45,6 +45,14 @@ struct angara_path {
 int angara_manager_open(const char *device, struct angara_manager **out);
 /** Closes a manager; NULL does nothing. */
 void angara_manager_close(struct angara_manager *manager);
+/**
+ * angara_manager_describe() - get the description of the adapter's fabric
+ * @manager: manager
+ * @text: out: text for angara_fabric_open(), which the caller frees with free()
+ *
+ * Return: 0; -ENOMEM; -errno it cannot be read.
+ */
+int angara_manager_describe(struct angara_manager *manager, char **text);
 
 /**
  * angara_manage_get() - read an attribute of a router
@@ -199,6 +207,67 @@ struct angara_map {
 int angara_discover(struct angara_manager *manager, uint64_t key,
 		    struct angara_map **out);
 void angara_map_free(struct angara_map *map);
+
+struct angara_tree_row;
+
+/**
+ * struct angara_tree_failure - why a tree is not set or not cleared
+ * @size: sizeof(struct angara_tree_failure)
+ * @router: number of the router whose row caused the error; UINT32_MAX: none
+ * @answered: number of the router that answered with the error: @router, or one
+ *	on the way to it; UINT32_MAX: none answered
+ * @rule: ANGARA_TREE_RULE_* that the rows break, or 0
+ * @left: number of routers that may still have a row of the tree, since they did
+ *	not confirm that it is cleared
+ */
+struct angara_tree_failure {
+	uint32_t size;
+	uint32_t router;
+	uint32_t answered;
+	uint32_t rule;
+	uint32_t left;
+};
+
+/**
+ * angara_manage_tree_set() - set the rows of a tree at all of its routers, or at
+ * none
+ * @manager: manager
+ * @map: routers and the paths and keys by which they are reached
+ * @rows: one per router of the fabric, map->size, as from angara_fabric_tree(),
+ *	with tree, partition and epoch.  Managers choose the epoch at random
+ * @failure: out, after an error; the caller sets its size.  May be NULL
+ *
+ * Checks all rows together before the first is set; reads all of them afterwards.
+ * If a router refuses its row or does not answer, clears the rows that were set.
+ *
+ * Return: 0; -EINVAL the rows are not a valid tree (@failure.rule), or a size is
+ * wrong; -EHOSTUNREACH the map has no path to a router of the tree; -ENETDOWN a
+ * link of the tree or on the way to a router is down; -EIO another router than
+ * that of the row answered, or the description of the fabric does not match the
+ * map; -EBUSY, -EEXIST a row changed or was set by others; -ENOMEM; errors of
+ * angara_manage_set().
+ */
+int angara_manage_tree_set(struct angara_manager *manager,
+			   const struct angara_map *map,
+			   const struct angara_tree_row *rows,
+			   struct angara_tree_failure *failure);
+
+/**
+ * angara_manage_tree_clear() - clear the rows of a tree at all routers of a map
+ * @manager: manager
+ * @map: routers and the paths and keys by which they are reached
+ * @tree: tree
+ * @failure: as for angara_manage_tree_set()
+ *
+ * A router that refuses or does not answer does not keep the other rows from
+ * being cleared.
+ *
+ * Return: number of rows that were cleared; else the first error, of
+ * angara_manage_get() and angara_manage_set().
+ */
+int angara_manage_tree_clear(struct angara_manager *manager,
+			     const struct angara_map *map, unsigned int tree,
+			     struct angara_tree_failure *failure);
 
 #ifdef __cplusplus
 }
