@@ -292,6 +292,45 @@ repairs()
 	draws
 }
 
+# Tree 13 by management packets from one device, while tree 14 is up.
+in_band()
+{
+	local how=(tree create 13 --in-band root 5 dev "$first")
+	local at=(13 --in-band dev "$first")
+
+	works 'tree create --in-band' '^tree 13: 8 nodes .* root 5, 8 participants$' "${how[@]}"
+	works 'tree check --in-band' 'tree 13 is valid: 8 nodes, root 5' tree check "${at[@]}"
+	json 'tree show --in-band -j' '$_->{root} == 5 && @{$_->{rows}} == 8 &&
+		!(grep { $_->{state} ne "up" || $_->{pkey} != 0x80000000 }
+			@{$_->{rows}})' tree show "${at[@]}"
+	works 'tree show --in-band draws' '^5 \(1,0,1\) root pe 1, 0 joined, up$' \
+		tree show "${at[@]}"
+	refused 1 'tree delete 13 --in-band' "${how[@]}"
+	refused 1 'tree 13' tree create 13 root 0
+	ctl tree show "${at[@]}" && [ "$(grep -c ', up$' "$TMP/out")" = 8 ] || why
+	ok $? 'the driver does not change its rows'
+	works 'tree delete --in-band' '^tree 13: 8 rows cleared$' tree delete "${at[@]}"
+	refused 1 'is not set' tree delete "${at[@]}"
+	ctl link set 5 X+ down || why 'the link is not down'
+	json 'tree create --in-band avoids a link' '$_->{nodes} == 8' "${how[@]}"
+	json 'its rows avoid it' '"@{$_->{rows}[5]{ports}}" !~ /\b0\b/ &&
+		!(grep { $_->{state} ne "up" } @{$_->{rows}})' tree show "${at[@]}"
+	works 'tree delete deletes it' '13: 8 rows' tree delete "${at[@]}"
+	all_links 6 down && in_state down || why 'the links are not down'
+	refused 1 'at node 6: it does not answer, or links' "${how[@]}"
+	json 'tree create --in-band over the other nodes' '$_->{nodes} == 7' \
+		tree create 13 --in-band root 0 dev "$first" nodes 0-5,7
+	ctl tree delete "${at[@]}" && grep -q '13: 7 rows' "$TMP/out" &&
+		grep -q '1 of 8 routers' "$TMP/err" || why
+	ok $? 'tree delete --in-band names what it could not ask'
+	all_links 6 up && ctl link set 5 X+ up || why 'a link is not up'
+	ok $? 'the links are up'
+	works 'tree repair restores tree 14' '8 participants$' tree repair 14
+	as_user 54321 tree create 13 --in-band root 0 dev "$first"
+	[ $? = 1 ] && grep -q 'CAP_NET_ADMIN\|Permission denied' "$TMP/err" || why
+	ok $? 'tree create --in-band needs the right'
+}
+
 users()
 {
 	local status=0
@@ -682,6 +721,7 @@ devices_and_links
 trees
 plans
 repairs
+in_band
 users
 contexts
 live

@@ -272,7 +272,7 @@ static void show_json(struct tree *tree)
 	out_json(o);
 }
 
-int tree_not_set(const struct tree *tree)
+static int not_set(const struct tree *tree)
 {
 	return fail("tree %u is not set in fabric 0x%llx, or belongs to another partition; see angaractl tree show",
 		    tree->id, (unsigned long long)tree->fabric.id);
@@ -282,7 +282,7 @@ int tree_not_set(const struct tree *tree)
 int tree_print(struct tree *tree)
 {
 	if (!tree->set)
-		return tree_not_set(tree);
+		return not_set(tree);
 	if (options.json)
 		show_json(tree);
 	else if (options.given & OPT_DOT)
@@ -375,7 +375,7 @@ static int check_loaded(struct nl *nl, const struct tree *tree)
 	uint32_t router;
 
 	if (!tree->set)
-		return tree_not_set(tree);
+		return not_set(tree);
 	if (tree_rule(nl, any_dev(tree), tree->id, &rule, &router))
 		return fail("tree %u: %s", tree->id, nl->error);
 	return tree_report_check(tree, rule, router);
@@ -414,7 +414,7 @@ int tree_report_cleared(const struct tree *tree)
 
 static int delete_loaded(struct nl *nl, const struct tree *tree)
 {
-	int status = tree->set ? tree_clear(nl, tree) : tree_not_set(tree);
+	int status = tree->set ? tree_clear(nl, tree) : not_set(tree);
 
 	return status ? status : tree_report_cleared(tree);
 }
@@ -455,7 +455,7 @@ static int tree_delete(struct args *args)
 
 static int repair_loaded(struct nl *nl, const struct tree *tree)
 {
-	return tree->set ? tree_repair(nl, tree) : tree_not_set(tree);
+	return tree->set ? tree_repair(nl, tree) : not_set(tree);
 }
 
 static int tree_repair_down(struct args *args)

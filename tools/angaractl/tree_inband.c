@@ -323,9 +323,15 @@ static void inband_tell_rest(const struct inband *b)
 		     b->map->size - known, b->map->size);
 }
 
+static int inband_not_set(const struct inband *b)
+{
+	return fail("tree %u is not set at the routers of fabric 0x%llx that answer",
+		    b->tree.id, (unsigned long long)b->tree.fabric.id);
+}
+
 static int inband_print(struct inband *b)
 {
-	return tree_print(&b->tree);
+	return b->tree.set ? tree_print(&b->tree) : inband_not_set(b);
 }
 
 static int inband_rule(struct inband *b)
@@ -336,7 +342,7 @@ static int inband_rule(struct inband *b)
 	int rule;
 
 	if (!tree->set)
-		return tree_not_set(tree);
+		return inband_not_set(b);
 	rows = need_memory(tree->fabric.routers, sizeof(*rows));
 	for (uint32_t i = 0; i < tree->fabric.routers; i++)
 		rows[i] = tree->at[i].row;
@@ -354,7 +360,7 @@ static int inband_clear(struct inband *b)
 	int ret;
 
 	if (!b->tree.set)
-		return tree_not_set(&b->tree);
+		return inband_not_set(b);
 	ret = angara_manage_tree_clear(b->manager, b->map, b->tree.id, &at);
 	if (ret >= 0)
 		return tree_report_cleared(&b->tree);
