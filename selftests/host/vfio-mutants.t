@@ -18,8 +18,8 @@ TLS=$(pkg-config --exists gnutls && echo gnutls)
 # shellcheck disable=SC2086 # words
 LIBS=$(pkg-config --libs $PACKAGES $TLS)
 FLAGS=${VARIANT_FLAGS[asan]}
-CPP=(-D_GNU_SOURCE -Itools/vfio -Ilibangara/env -Iuapi -Idriver/model -std=gnu11 -w
-	${TLS:+-DVFIO_TLS})
+CPP=(-D_GNU_SOURCE '-DANG_RELEASE="1"' -Itools/vfio -Itools/common -Ilibangara/env -Iuapi
+	-Idriver/model -std=gnu11 -w ${TLS:+-DVFIO_TLS})
 
 base()
 {
@@ -46,7 +46,8 @@ passes()
 {
 	local status=0
 
-	server_start "$1" "$2" --fabric torus:2x2x1 "${LIMITS[@]}" || return
+	server_start "$1" "$2" --fabric torus:2x2x1 "${LIMITS[@]}" \
+		--manage-key "$2.key" || return
 	VFIO_DIR=$2 VFIO_PID=$SERVER_PID VFIO_LOG=$2.log \
 		timeout 60 "$CLIENT" "$3" || status=1
 	kill "$SERVER_PID" && wait "$SERVER_PID" || status=1

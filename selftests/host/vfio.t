@@ -66,6 +66,8 @@ bad_arguments()
 		refuses 2 '--only wants a list' "${ok[@]}" --only 2-1 &&
 		refuses 2 '--only wants a list' "${ok[@]}" --only 1, &&
 		refuses 2 '--ready-fd wants a number' "${ok[@]}" --ready-fd x &&
+		refuses 1 'none: No such file' "${ok[@]}" --manage-key "$DIR/none" &&
+		refuses 1 'has to be a key' "${ok[@]}" --manage-key /dev/null &&
 		refuses 2 "unexpected 'more'" "${ok[@]}" more &&
 		refuses 2 "unknown option '--some'" "${ok[@]}" --some &&
 		refuses 2 "option '--fabric' wants a value" --fabric &&
@@ -329,7 +331,7 @@ cases()
 	local name=$1 one
 
 	check "$name: the server starts" server_start "$2" "$DIR" \
-		--fabric torus:2x2x1 "${LIMITS[@]}"
+		--fabric torus:2x2x1 "${LIMITS[@]}" --manage-key "$DIR.key"
 	check "$name: system calls are filtered" sandboxed
 	while read -r one; do
 		check "$name: $one" client "$DIR" "$one"

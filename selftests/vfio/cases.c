@@ -5,7 +5,7 @@
 #include "client.h"
 
 const struct test_case *const test_cases[] = {
-	version_cases, proto_cases, pci_cases, dma_cases, irq_cases, work_cases, NULL,
+	version_cases, proto_cases, pci_cases, dma_cases, irq_cases, work_cases, manage_cases, NULL,
 };
 
 int test_option(const char *option)

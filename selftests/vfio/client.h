@@ -86,6 +86,6 @@ void host_leave(struct host *h, u32 node);
 void host_rejoin(struct host *h, u32 node);
 
 extern const struct test_case version_cases[], proto_cases[], pci_cases[],
-	dma_cases[], irq_cases[], work_cases[];
+	dma_cases[], irq_cases[], work_cases[], manage_cases[];
 
 #endif /* VFIO_CLIENT_H */

@@ -7,6 +7,8 @@
 
 CLIENT=$VARIANTS/tests/tests/vfio-client
 SERVER_PID=
+# The key of t_manage.c
+MANAGE_KEY=0x1122334455667788
 # Limits on which the cases rely.
 # shellcheck disable=SC2034 # for scripts that source this one
 LIMITS=(--max-memory 1G --max-maps 65535)
@@ -31,6 +33,7 @@ server_start()
 
 	shift 2
 	mkdir -p "$dir"
+	echo "$MANAGE_KEY" >"$dir.key"
 	: >"$dir.out"
 	server_kill
 	setpriv --pdeathsig KILL "$program" --socket-dir "$dir" "$@" \

@@ -9,35 +9,8 @@
 #include <angara/manage.h>
 
 #include "angaractl.h"
+#include "key.h"
 #include "manager.h"
-
-/**
- * manager_key() - read the key of routers from a file
- * @path: file, with a number from 1 to 2^64 - 1 such as 0x1F in its first line
- * @key: out
- *
- * A key on the command line could be read by every user.
- * Return: DONE; MISUSED or FAILED, with a message.
- */
-int manager_key(const char *path, uint64_t *key)
-{
-	char line[64], *end;
-	FILE *file = fopen(path, "re");
-	bool any;
-
-	if (!file)
-		return fail("%s: %s", path, strerror(errno));
-	any = fgets(line, sizeof(line), file);
-	fclose(file);
-	if (any)
-		line[strcspn(line, "\n")] = 0;
-	errno = 0;
-	*key = any && line[0] >= '0' && line[0] <= '9' ? strtoull(line, &end, 0) : 0;
-	if (!*key || errno || *end)
-		return fail("%s: its first line has to be a key, a number from 1 to 2^64 - 1",
-			    path);
-	return DONE;
-}
 
 /** manager_allowed() - can packets of management be sent?  Return: exit status */
 int manager_allowed(void)
@@ -57,7 +30,7 @@ int manager_args(struct args *args, struct manager_args *given)
 	while (!status &&
 	       !(status = args_pair(args, words, ARRAY_SIZE(words), &which, &value)) &&
 	       which >= 0) {
-		status = which ? manager_key(value, &given->key) :
+		status = which ? key_read(value, &given->key) :
 				 parse_dev(value, &given->dev);
 		given->has_dev |= !which;
 	}

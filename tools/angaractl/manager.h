@@ -24,7 +24,6 @@ struct manager_args {
 
 int manager_allowed(void);
 int manager_args(struct args *args, struct manager_args *given);
-int manager_key(const char *path, uint64_t *key);
 int manager_open(const struct manager_args *given, struct angara_manager **manager);
 int manager_map(struct angara_manager *manager, uint64_t key, struct angara_map **map);
 

@@ -18,6 +18,7 @@
 
 #include <angara/fabric.h>
 
+#include "key.h"
 #include "tree_create.h"
 
 static int read_argument(struct plan *plan, int which, char *value)
@@ -50,7 +51,7 @@ static int read_argument(struct plan *plan, int which, char *value)
 		status = parse_dev(value, &plan->given.dev);
 		break;
 	default:
-		status = manager_key(value, &plan->given.key);
+		status = key_read(value, &plan->given.key);
 	}
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "complain.h"
+#include "key.h"
 #include "options.h"
 #include "opts.h"
 
@@ -31,6 +32,7 @@ enum {
 	OPT_PEER,
 	OPT_TIMEOUT,
 	OPT_KEY,
+	OPT_MANAGE_KEY,
 	OPT_FAULTS,
 };
 
@@ -70,6 +72,9 @@ static const struct opt options[] = {
 	{ OPT_KEY, "peer-key", "FILE",
 	  "encrypt links between servers by TLS, with the key in FILE,\n"
 	  "which all servers share; other machines need it", "@file" },
+	{ OPT_MANAGE_KEY, "manage-key", "FILE",
+	  "first key of all routers for in-band management, a number\n"
+	  "in the first line of FILE; without it no packet writes", "@file" },
 	{ OPT_FAULTS, "faults", NULL,
 	  "let guests set faults of their nodes' links, for tests", NULL },
 	{ OPT_READY, "ready-fd", "N",
@@ -118,6 +123,7 @@ static int want_option(void *to, int id, const char *value)
 {
 	struct given *given = to;
 	struct opts *o = given->o;
+	uint64_t key;
 	u32 val = 0;
 	int ret = -1;
 
@@ -158,6 +164,10 @@ static int want_option(void *to, int id, const char *value)
 	case OPT_KEY:
 		o->links.key = value;
 		break;
+	case OPT_MANAGE_KEY:
+		ret = key_read(value, &key);
+		o->cfg.mgmt_key = key;
+		return ret ? ret : -1;
 	case OPT_FAULTS:
 		o->faults = true;
 		break;
