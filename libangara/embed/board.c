@@ -39,10 +39,14 @@
  *  - entries reach the adapters in the order of their numbers; a number that an
  *    adapter does not get was done on the board by all members.
  *
- * Members that have completed a reduction by packets have received all earlier
- * broadcasts, since the result follows them through the tree.  A board does not
- * order broadcasts: after a broadcast, the next reduction of its member uses
- * packets.
+ * Broadcasts.  Packets of a reduction push earlier broadcasts ahead of them
+ * through the tree; a board does not.  So each contribution says how many
+ * broadcasts of the tree its member has received since it joined.  The root
+ * sends all broadcasts to all members in one order, a member also receives its
+ * own, and it contributes only when its own are complete.  So if the numbers are
+ * equal, all members have received the same broadcasts, among them all that any
+ * member has posted before its contribution.  Otherwise the members disagree,
+ * and the reduction uses packets.
  *
  * Decisions are in emb_board.word, which is changed by compare-exchange only:
  *
@@ -102,6 +106,8 @@
 #define OWNER_SHIFT	40
 #define DONE_SHIFT	NUM_BITS
 
+#define HEAD_RECEIVED	48	/* position of the number of broadcasts in operations */
+
 /* Positions of other fields of marks than number and life; bit 0 is set. */
 #define MARK_ROOT	8
 #define MARK_ROOT_MASK	0xFFFFFU
@@ -113,7 +119,7 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
 /**
  * struct joined - a tree that the context has joined
  * @number: number of its last reduction
- * @bcast: it has posted a broadcast since its last reduction by packets
+ * @base: broadcasts of the tree that the context had received before it joined
  * @wait: reductions until the next attempt to make a plan
  * @retry: @wait after the previous attempt
  * @skip: reductions left that use packets at once
@@ -122,7 +128,7 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
  */
 struct joined {
 	u32 number;
-	bool bcast;
+	u64 base;
 	u32 wait;
 	u32 retry;
 	u32 skip;
@@ -273,6 +279,16 @@ static u32 count_in(struct emb_plan *p, u32 number)
 			return (u32)new & ((1U << EMB_NUM_SHIFT) - 1);
 		old = seen;
 	}
+}
+
+/*
+ * Operation of a contribution: ang_near_op(), and the number of broadcasts that
+ * its member has received.  16 bits are enough: members differ by the broadcasts
+ * in flight on the tree.
+ */
+static u64 head_make(u64 op, u64 received)
+{
+	return op | received << HEAD_RECEIVED;
 }
 
 /* Identifies a reduction in all shares; never 0. */
@@ -644,7 +660,7 @@ static bool contribute(struct ang_dev *dev, u32 tree)
 	bs->dev = dev;
 	bs->number = j->number;
 	bs->mark = mark;
-	bs->head = near->op;
+	bs->head = head_make(near->op, emb_received(d, tree) - j->base);
 	bs->pi = near->pi;
 	bs->dst = near->dst;
 	bs->polls = 0;
@@ -675,10 +691,9 @@ static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 
 	j->number++;
 	if (fits && emb_head_len(dev->near.op) <= EMB_BOARD_BYTES &&
-	    may_board(d) && plan_get(d, tree) && !j->bcast && !j->skip &&
+	    may_board(d) && plan_get(d, tree) && !j->skip &&
 	    contribute(dev, tree))
 		return true;
-	j->bcast = false;
 	j->skip -= j->skip > 0;
 	if (j->plan)
 		go_by_packets(d, tree, j->number);
@@ -701,12 +716,8 @@ static void colls_number(struct ang_dev *dev, u32 pi)
 		if (pi - at < places)
 			break;
 		at += places;
-		if (!ang_is_coll(w->opcode) || tree >= ANGARA_MAX_TREES ||
-		    !(bs->trees >> tree & 1))
-			continue;
-		if (w->opcode == ANGARA_OP_BCAST)
-			bs->tree[tree].bcast = true;
-		else
+		if (ang_is_coll(w->opcode) && w->opcode != ANGARA_OP_BCAST &&
+		    tree < ANGARA_MAX_TREES && bs->trees >> tree & 1)
 			reduction_post(dev, tree, false);
 	}
 }
@@ -766,10 +777,11 @@ void emb_board_leave(struct emb_dev *d, u32 tree)
  * emb_board_join() - prepare boards after the context has joined a tree
  * @d: handle of the context
  * @tree: TreeId
+ * @base: broadcasts of the tree that it had received before, see emb_received()
  *
  * If there is no memory for its state, reductions of the tree use packets.
  */
-void emb_board_join(struct emb_dev *d, u32 tree)
+void emb_board_join(struct emb_dev *d, u32 tree, u64 base)
 {
 	if (!d->fab->boards || !d->fab->head->board_at)
 		return;
@@ -780,7 +792,7 @@ void emb_board_join(struct emb_dev *d, u32 tree)
 	}
 	/* The row may have been cleared without a leave. */
 	emb_board_leave(d, tree);
-	d->boards->tree[tree] = (struct joined){ 0 };
+	d->boards->tree[tree] = (struct joined){ .base = base };
 	d->boards->trees |= 1ULL << tree;
 }
 

@@ -74,7 +74,7 @@ static inline bool emb_plan_is_of(const struct emb_plan *p, u64 word)
 	return word >> EMB_GEN_SHIFT == (u16)p->life;
 }
 
-/* Length of an operation, see ang_near_op(). */
+/* Length of an operation, see head_make() in board.c. */
 static inline u32 emb_head_len(u64 head)
 {
 	return (u32)head;

@@ -13,6 +13,8 @@
  *	unmet		members wait longer than a reduction stays on its board
  *	disagree	the first member posts another length
  *	bcast		barriers follow broadcasts
+ *	received	barriers follow broadcasts that all members have received
+ *	behind		a member contributes before a broadcast has arrived
  *	late		the first member polls for its completion late
  *
  * A case is repeated; a member that waits for too long exits with an error.
@@ -30,6 +32,7 @@
 
 #include "check.h"
 #include "lib.h"
+#include "team.h"
 #include "embed/embed.h"
 #include "../library/pending.h"
 
@@ -243,6 +246,47 @@ static void bcast(unsigned int time)
 	CHECK(angara_barrier(team));
 }
 
+/* If all members have received a broadcast, the barrier behind it uses the board. */
+static void received(unsigned int time)
+{
+	const struct emb_dev *d = ctx->dev.priv;
+	static uint64_t arrived, before;
+	struct pending req = { 0 };
+
+	if (rank == time % size)
+		CHECK(angara_bcast(team, angara_mr_key(mr), BULK, mr, 0, 8));
+	CHECK(angara_team_received_wait(team, ++arrived, LIMIT));
+	pending_op(&req);
+	CHECK(angara_barrier_nbi(team, &req.op));
+	CHECK(pending_wait(ctx, &req, LIMIT));
+	if (!time)
+		before = d->by_board;
+	if (time == TIMES - 1 && d->by_board == before)
+		errx(1, "%u barriers behind broadcasts: none used the board", TIMES);
+}
+
+/*
+ * The first member has received a broadcast less than the others, as its counter
+ * says: the barrier uses packets, which follow the broadcast.
+ */
+static void behind(unsigned int time)
+{
+	const struct emb_dev *d = ctx->dev.priv;
+	__le64 *counter = (__le64 *)(uintptr_t)&d->ctr[ANGARA_CTR_BCAST(team->tree)];
+	uint64_t before = d->by_board;
+	__le64 all = *counter;
+
+	(void)time;
+	if (!rank)
+		*counter = cpu_to_le64(le64_to_cpu(all) - 1);
+	CHECK(angara_barrier(team));
+	if (d->by_board != before)
+		errx(1, "a barrier used the board, before a broadcast");
+	if (!rank)
+		*counter = all;
+	CHECK(angara_barrier(team));
+}
+
 static void late(unsigned int time)
 {
 	struct pending req = { 0 };
@@ -267,6 +311,8 @@ static const struct {
 	{ "unmet", 1, unmet },
 	{ "disagree", 1, disagree },
 	{ "bcast", TIMES, bcast },
+	{ "received", TIMES, received },
+	{ "behind", TIMES, behind },
 	{ "late", TIMES, late },
 };
 
