@@ -33,8 +33,8 @@ ANG_PUBLIC int angara_fabric_present(void)
 }
 
 /*
- * Gives a job that angara-run did not start a fabric of its own, whose name no
- * other job has.
+ * If angara-run did not start the job: selects a fabric for this job alone,
+ * under a name that no other job has.
  */
 static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 {

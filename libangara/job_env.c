@@ -37,7 +37,8 @@ int ang_env_number(const char *name, u32 max, u32 *val)
  * ang_job_timeout() - read the time that an exchange may take
  * @seconds: out: 0: no limit
  *
- * Return: 0; -EINVAL the environment has no number of seconds.
+ * Return: 0; -EINVAL the environment variable is not a number of seconds in
+ * range.
  */
 int ang_job_timeout(u32 *seconds)
 {

@@ -158,7 +158,7 @@ void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		ang_result_p2p(v, n, p);
 }
 
-/* Is @p the next train of its own broadcast that @op has to receive? */
+/* Is @p the next train that @op, as the source, has to receive of its own broadcast? */
 static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 {
 	u32 behind = op->npkts_done + p->npkts;
@@ -293,7 +293,7 @@ bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 
 /*
  * ang_issue() - as ang_issue_links(), and then give the packet to the node's PE
- * if the PE has still to get it
+ * unless the PE has got it already
  */
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       struct ang_outs *todo, u32 in)

@@ -199,7 +199,7 @@ static void turn_pass(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	ang_msg_wake_later(v, n, c);
 }
 
-/* End the turn of a node that has still to send: it waits like the others. */
+/* End the turn of a node that has not sent yet: add it to the waiting nodes again. */
 static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	if (c->area.turn)

@@ -22,7 +22,7 @@
 #include "ang_tree.h"
 
 /**
- * struct ang_outs - outputs to which a packet of a tree has still to be copied
+ * struct ang_outs - outputs to which a packet of a tree has not been copied yet
  * @links: ports, one bit each: the parent on VCUp, children on VCDown
  * @pe: the node's PE. It is served last, so children get the result before
  *	later packets that the participant sends down the tree

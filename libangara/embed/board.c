@@ -461,7 +461,7 @@ void emb_boards_settle(struct emb_run *r, u32 router, u32 tree)
 	}
 }
 
-/* Makes the next reductions use packets, after a board did not complete one. */
+/* Makes the next reductions use packets, after a reduction on a board moved to packets. */
 static void skip_some(const struct emb_dev *d, struct joined *j)
 {
 	j->vain = j->vain ? 2 * j->vain : 1;

@@ -2,13 +2,14 @@
 /*
  * Contributions to a reduction on a board, their combination, and the result.
  *
- * Members combine contributions in the order of the plan, so the bits are those
- * of packets.  The last contributor does this for up to EMB_PIECE_WORDS.
- * Longer ones are cut into pieces: each member that polls, and the last
- * contributor, takes pieces that no other has taken, combines them, and stores
- * the result in its own share.  A word per piece has the number of that member
- * and tells whether the result is stored.  If a member dies or stops before its
- * piece is done, the others decide for packets after a while.
+ * Members combine contributions in the order of the plan, so the result is
+ * bit-identical to that of a reduction by packets.  The last contributor
+ * combines up to EMB_PIECE_WORDS.  Longer reductions are cut into pieces: each
+ * member that polls, and the last contributor, takes pieces that no other has
+ * taken, combines them, and stores the result in its own share.  A word per
+ * piece has the number of that member and tells whether the result is stored.
+ * If a member dies or stops before its piece is done, the others decide for
+ * packets after a while.
  *
  * A share is written by its context alone.  Its mark identifies tree, life and
  * number of the reduction, and is 0 while the contribution is written; a reader

@@ -336,7 +336,7 @@ struct emb_watch;
 /* When reductions of a process use boards, see ANG_ENV_EXPRESS. */
 #define EMB_BOARDS_NEVER	0
 #define EMB_BOARDS		1
-#define EMB_BOARDS_LONG		2	/* even after a board did not complete */
+#define EMB_BOARDS_LONG		2	/* even right after a reduction moved to packets */
 
 /**
  * struct emb_fab - a fabric: data of one process

@@ -167,7 +167,7 @@ int emb_arm(struct ang_dev *dev)
 		ang_fetch_add(&d->ctx->asleep, 1);
 	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
-	/* The thread may already sleep, without an offer to help. */
+	/* The thread may be asleep already, without having offered to help. */
 	emb_offer_help(d);
 	ang_mb(); /* pairs with hand_over(), as in doze() */
 	d->run.in_vain = 0;

@@ -334,8 +334,8 @@ int ami_request_keep(const struct ami_call *k, MPI_Request *req)
 }
 
 /*
- * Starts a persistent collective whose request was started.  If that fails, the
- * request is inactive afterwards.
+ * Starts the collective of a persistent request, after the MPI has started the
+ * request itself.  On failure, completes the request, so it is inactive.
  */
 static int kept_start(MPI_Request *req)
 {
@@ -453,9 +453,10 @@ void ami_requests_wait(struct ami_done d)
 }
 
 /*
- * Functions that wait, as a loop of the function that tests, while requests of
- * this library are in progress.  @tested: @test has found the requests that the
- * caller waits for.  @result: value to return if the MPI returns @ret.
+ * Defines MPI_<name>(), which waits: it calls @test in a loop while requests of
+ * this library are in progress, then the MPI's own function.  @tested: @test
+ * has found the requests that the caller waits for.  @result: value to return
+ * if the MPI returns @ret.
  */
 #define WAIT(name, params, args, test, tested, result)			\
 EXPORT int MPI_##name params						\
@@ -475,7 +476,7 @@ EXPORT int MPI_##name params						\
 	return result;							\
 }
 
-/* Functions that test. */
+/* Defines MPI_<name>(), which tests: it makes progress, then calls the MPI's own function. */
 #define TEST(name, params, args, result)				\
 EXPORT int MPI_##name params						\
 {									\

@@ -37,7 +37,7 @@
 #include "../library/pending.h"
 
 #define LIMIT	20000
-#define DEADLINE 5000		/* of an error after a death */
+#define DEADLINE 5000		/* ms in which a member's death must cause an error */
 #define PROMPT	25000000ULL	/* ns; a sleeper that is not woken checks after 50 ms */
 #define TIMES	20U
 #define BULK	(1U << 20)

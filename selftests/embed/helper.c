@@ -37,7 +37,10 @@ static void until_asleep(struct emb_ctx *ctx)
 
 	while (!ang_load_acquire(&ctx->asleep))
 		nanosleep(&nap, NULL);
-	/* Requeue the thread to another word and back, which wakes no thread. */
+	/*
+	 * Requeue one sleeper to the same word: this wakes no thread, and
+	 * returns 1 only if the thread sleeps.
+	 */
 	while (syscall(SYS_futex, &ctx->wake, FUTEX_CMP_REQUEUE, 0,
 		       (void *)1UL, &ctx->wake, 0) < 1)
 		nanosleep(&nap, NULL);

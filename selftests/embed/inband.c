@@ -490,7 +490,10 @@ static void keys(void)
 	angara_map_free(keyed);
 }
 
-/* The router of the last row dies while rows are cleared: all others are. */
+/*
+ * The router of the last row dies while rows are cleared: the rows of all other
+ * routers are cleared, its own stays.
+ */
 static void clear_dead(void)
 {
 	struct angara_tree_failure f;

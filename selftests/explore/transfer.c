@@ -76,7 +76,7 @@ static void add_end(struct actor *a, struct context *c, const struct posted *p,
 		c->added += p->value;
 }
 
-/* Sets the keys for memory of the own context, and of the target. */
+/* Sets the keys for memory of context @c and of context @to. */
 static void regions(struct context *c, struct angara_wqe *w, u32 to, u32 key)
 {
 	w->rkey = cpu_to_le64(region_key(to, life_of(to), key));

@@ -240,9 +240,9 @@ measured()
 		}' <<<"${t[*]}"
 }
 
-# Both engines do the same work at each load, and the rate of busy routers is
-# their share of all. The table shows a rate of 20 times that of BookSim 2 as
-# such.
+# Both engines do the same work at each load, and the rate of busy routers is the
+# rate of all routers times the share that is busy. The report names exactly the
+# loads at which a rate is at least 20 times that of BookSim 2.
 speeds()
 {
 	awk -F' *[|] *' '

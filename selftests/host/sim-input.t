@@ -87,8 +87,9 @@ unwritable()
 	done
 }
 
-# Output goes to a pipe, which a second opening would end, and to a new file;
-# a file that exists stays as it is until the end.
+# --output writes to a pipe and to a new file. The program opens the pipe once: the
+# reader ends when the program closes it. A run that fails leaves an existing file
+# unchanged; a run that writes no checkpoint leaves no new file.
 written()
 {
 	mkfifo "$TAP_TMP/pipe"

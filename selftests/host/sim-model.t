@@ -57,7 +57,8 @@ events()
 		sort
 }
 
-# counted NUMBER: the model's counter by this number since the trees are set up
+# counted NAME: prints by how much the model's counter NAME has grown since the
+# trees were set up
 counted()
 {
 	sed -n 's/^# counted: //p' "$TAP_TMP/model" | grep -oE '[0-9]+ [a-z]+' |

@@ -319,8 +319,8 @@ check 'study, measures and drawings of 16000 modules take less than 10 s' soon
 check 'a route of the study' example
 check 'cost by a price list' is 'cost 408 408 cable=100,port=1' metrics torus:4 \
 	--prices cable=100,port=1
-# Time: twice 300 ns, 20 ns, 3 * 84 ns, and 4096 bytes, 16 heads and 16 * 24
-# bytes over PCIe at 64 Gbit/s.
+# Time: injection and ejection, 300 ns each; the PEGroup FIFO, 20 ns; 3 hops of
+# 84 ns; 4096 bytes, 16 head flits and 16 * 24 bytes of PCIe overhead at 64 Gbit/s.
 check 'cost of a tree' tree_is '0 0 (0,0) 3 39 8 8 1 1.464' mkns:8x4
 check 'the root in the middle' tree_is '0 3 3 6 0 2 1 1.464' mesh:7
 check 'two trees from the ends of a line' tree_is '1 6 6 6 0 1 1 1.716' mesh:7 --trees 2

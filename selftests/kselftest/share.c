@@ -205,7 +205,7 @@ TEST_F(share, namespaces)
 	close(go[1]);
 }
 
-/* Puts from @from to @to endlessly: as many as the queue takes. */
+/* Fills the queue of @from with puts to @to, and counts completed puts in @done. */
 static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
 {
 	struct angara_wqe w = at_put(to, KEY, 0, KEY, 0, PUT);

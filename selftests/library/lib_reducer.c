@@ -136,7 +136,7 @@ static void add(void *dst, const void *src, size_t count, void *arg)
 		to[i] += from[i];
 }
 
-/* Sums by the function have the bits of those by the adapter, which are at @want. */
+/* Sums by the function are bit-identical to sums by the adapter, which are at @want. */
 static bool same_bits(struct angara_team *team, struct angara_mr *mr, size_t want, size_t count)
 {
 	const struct angara_reducer by = {

@@ -177,7 +177,7 @@ static void spread(const struct angara_fabric *f, u32 at, bool *met)
 	}
 }
 
-/* Is the route of the whole fabric intact? */
+/* Does the route that the fabric has without failures avoid all failed parts? */
 static bool intact(const struct angara_fabric *f, u32 at, u32 to)
 {
 	while (at != to) {

@@ -354,8 +354,8 @@ static bool known_times(void)
 static bool known_rates(void)
 {
 	/*
-	 * 9 packets are 8 after the first, each read three times at 34 ns by
-	 * node 1.
+	 * Of 9 packets, 8 follow the first; node 1 reads each of them three
+	 * times, in 34 ns each time.
 	 */
 	u64 read = expected("mesh:3", 1, 1, ANGARA_OP_ALLREDUCE, 9 * 256) -
 		   expected("mesh:3", 1, 1, ANGARA_OP_ALLREDUCE, 256);

@@ -24,7 +24,7 @@ u64 mgmt_writes(const u8 *path, u32 hops);
 /* SET with that number. */
 struct angara_mgmt mgmt_set(const u8 *path, u32 hops, u32 attr, u32 modifier, u64 key);
 struct angara_mgmt mgmt_key(const u8 *path, u32 hops, u64 old, u64 new, u32 flags);
-/* Packets that all routers have dropped. */
+/* Number of packets dropped, summed over all routers. */
 u64 mgmt_dropped(void);
 
 #endif /* TEST_MGMT_H */

@@ -359,8 +359,8 @@ static void refused_broadcast(void)
 }
 
 /*
- * An abort of a tree cannot be sent, and then the tree's number is reused: the
- * neighbor has to get both messages.
+ * An abort of a tree cannot be sent, and the tree's number is reused: the
+ * command for the new row waits until the neighbor has taken the abort.
  */
 static void news_delayed(void)
 {

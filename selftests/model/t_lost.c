@@ -258,8 +258,8 @@ static void afterwards(void)
 }
 
 /*
- * Nodes 0 and 2 of a ring of 5 remain.  They are not adjacent, and 2 reaches 0
- * by no intact path.
+ * Nodes 0 and 2 of a ring of 5 remain.  They are not adjacent, and no intact
+ * path connects them.
  */
 static void apart(void)
 {

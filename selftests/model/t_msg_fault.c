@@ -151,7 +151,7 @@ static void dead_sender(u32 steps, u32 train, u32 len)
 	}
 	host_run(h);
 	EXPECT(!area_next(area, &voids));
-	/* Both remaining senders succeed, whatever the ended one did. */
+	/* Both remaining senders succeed, however far the destroyed one had got. */
 	expect_cqe(other, 7, ANGARA_ST_OK);
 	expect_cqe(heir, 99, ANGARA_ST_OK);
 	EXPECT(i >= 2 && got + voids <= 8);

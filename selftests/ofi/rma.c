@@ -335,7 +335,7 @@ static ssize_t send_more(size_t place, uint64_t flags)
 	return fi_sendmsg(s[0].ep, &msg, flags);
 }
 
-/* Does the target find the data of @place, if only it makes progress? */
+/* Does the data reach @place when the target alone makes progress? */
 static bool there_alone(size_t place)
 {
 	int i;

@@ -181,8 +181,8 @@ static void beside(const char *what, void *(*wait)(void *), long (*work)(void))
 	ops = work();
 	pthread_join(t, NULL);
 	/*
-	 * The model may also sleep until a node is free, which is no wait of
-	 * this program.
+	 * The model may also sleep, with a lock, until a node is free.  Such
+	 * sleeps are not waits of this program.
 	 */
 	if (asleep_with_lock > sleeps / 4) {
 		fprintf(stderr, "beside: PE %d: %s: of %d sleeps, %d with a lock\n", me, what,

@@ -82,9 +82,9 @@ REDUCE(complexd, double _Complex, prod, 2 * sizeof(double), COMPLEX(double _Comp
 #define MANY	20000
 
 /*
- * Products of complex numbers are combined by software in the order of the adapters: those
- * whose imaginary parts are 0 have the bits of products of doubles.  Elements with the same
- * contributions have the same bits, at any offset, and whatever the number of elements.
+ * Software combines products of complex numbers in the order of the adapters: a product of
+ * numbers whose imaginary parts are 0 is bit-identical to a product of doubles.  Elements with
+ * the same contributions are bit-identical, at any offset and for any number of elements.
  */
 static void order(void)
 {

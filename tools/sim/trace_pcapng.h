@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include "ang_model.h"
 
-/* Bytes at the start of a file, which are two lines of a text. */
+/* First bytes of a pcapng file.  A reader of text lines sees them as two lines. */
 #define ANG_PCAPNG_START	"\n\r\r\n"
 
 /**

@@ -51,7 +51,7 @@
  * @answer: 1: an answer, on its way back; 0: a request
  * @hops: entries of @path, at most ANGARA_MGMT_HOPS
  * @at: number of entries of @path that a request has passed, or that an answer
- *	has still to pass; 0 in a request that a program makes
+ *	has not passed yet; 0 in a request that a program makes
  * @reserved: 0
  * @modifier: port or tree; answer with ANGARA_MGMT_ST_RULE: ANGARA_TREE_RULE_*
  * @router: answer: number of the router that answers; else 0
