@@ -31,7 +31,7 @@ static int read_row(struct genl_info *info, struct angara_tree_row *row)
 	if (ret)
 		return ret;
 	if (!attrs[ANGARA_A_TREE_PORTS]) {
-		NL_SET_ERR_MSG(info->extack, "ports: the ports down are needed");
+		NL_SET_ERR_MSG(info->extack, "ports: the ports to the children are needed");
 		return -EINVAL;
 	}
 	if (!attrs[ANGARA_A_TREE_PE]) {

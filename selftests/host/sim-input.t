@@ -113,7 +113,7 @@ for command in params capacity; do
 	done
 done
 check 'params: no --routes' without 'does not use them' params --routes /none
-check 'params: no JSON' without '--origins prints a table' params -j
+check 'params: no JSON' without 'use --origins for a table' params -j
 check 'flits: no --faults' without 'flits: does not support --trace' flits --faults /none
 check '--watch alone' without 'needs a --trace' coll --watch 0
 check '--stop-at 0' without 'not a time above 0' coll --mode p2p --stop-at 0us \

@@ -323,7 +323,7 @@ TEST_F(nl, rows_are_checked)
 	REFUSED_ROW(-EINVAL, "to_root: required", r.to_root = NONE);
 	REFUSED_ROW(-EINVAL, "to_root: must be NONE", r.is_root = 1);
 	REFUSED_ROW(-EINVAL, "ports: contains the port up", r.ports = 2);
-	REFUSED_ROW(-EINVAL, "ports: the ports down are needed", r.ports = NONE);
+	REFUSED_ROW(-EINVAL, "ports: the ports to the children are needed", r.ports = NONE);
 	REFUSED_ROW(-EINVAL, "pe: the number of local", r.pe = NONE);
 	/* The row goes up along Y, so a port down along X comes too early. */
 	REFUSED_ROW(-EINVAL, "order", r.to_root = 2; r.ports = 1);

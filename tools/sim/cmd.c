@@ -401,7 +401,7 @@ static int params_cmd(struct env *e)
 	if (arg_text("origins"))
 		return origins();
 	if (strcmp(arg_text("format"), "table"))
-		bad_usage("--format '%s': params prints a file for --config; --origins prints a table",
+		bad_usage("--format '%s': params prints only the format of --config; use --origins for a table",
 			  arg_text("format"));
 	to = out_open();
 	fprintf(to, "# Parameters; --config reads this format.\n");

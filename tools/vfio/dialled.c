@@ -147,7 +147,7 @@ static void report(struct door *d, struct caller *c, const char *why)
 	if (!may_say(d))
 		return;
 	say("%s %s: refused%s", c->from.name, why,
-	    d->unsaid ? " (earlier connections, too)" : "");
+	    d->unsaid ? " (and earlier connections that were not reported)" : "");
 	d->unsaid = 0;
 }
 
