@@ -89,7 +89,7 @@ static int file_load(struct ami_levels *l, FILE *f, const char *name, u32 size)
 	while (fgets(text, sizeof(text), f)) {
 		num++;
 		if (strlen(text) == sizeof(text) - 1) {
-			ami_say("%s:%u: longer than %zu characters", name, num,
+			ami_say("%s:%u: the line is longer than %zu characters", name, num,
 				sizeof(text) - 2);
 			return -EINVAL;
 		}
@@ -109,7 +109,7 @@ static int file_load(struct ami_levels *l, FILE *f, const char *name, u32 size)
 	}
 	if (rank == size)
 		return 0;
-	ami_say("%s: %u lines for %u processes", name, rank, size);
+	ami_say("%s: has lines for %u processes, but there are %u", name, rank, size);
 	return -EINVAL;
 }
 

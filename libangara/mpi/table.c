@@ -132,7 +132,7 @@ static int table_load(struct ami_settings *set, FILE *f, const char *name)
 	while (fgets(line, sizeof(line), f)) {
 		num++;
 		if (strlen(line) == sizeof(line) - 1) {
-			ami_say("%s:%u: longer than %zu characters", name, num,
+			ami_say("%s:%u: the line is longer than %zu characters", name, num,
 				sizeof(line) - 2);
 			return -EINVAL;
 		}

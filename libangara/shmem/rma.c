@@ -132,7 +132,7 @@ void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, in
 void shi_stride_check(struct shi_stride s, const char *what)
 {
 	if (s.dst < 1 || s.sst < 1)
-		shi_die("%s: the strides %td and %td are not 1 or more", what, s.dst, s.sst);
+		shi_die("%s: the strides %td and %td must be 1 or more", what, s.dst, s.sst);
 }
 
 void shi_iput(shmem_ctx_t ctx, void *dest, const void *source, struct shi_stride s, int pe)

@@ -123,7 +123,7 @@ ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
 		[ANGARA_TREE_RULE_TORUS] =
 			"a port down breaks the order of dimensions",
 		[ANGARA_TREE_RULE_FIELD] =
-			"a field is out of range, or two disagree",
+			"a field is out of range, or two fields disagree",
 		[ANGARA_TREE_RULE_SHARED] =
 			"partition or epoch differs among rows",
 		[ANGARA_TREE_RULE_REACH] = "a row cannot be reached from the root",

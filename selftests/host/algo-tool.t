@@ -168,7 +168,7 @@ usage()
 		refused 'cost: needs an algorithm' cost &&
 		refused 'allgather-doubling: does not support 6 ranks' cost allgather-doubling \
 			-l 6:1us:1GB/s &&
-		refused 'not 6 members' cost bcast-torus --dims 2x4 -l 6:1us:1GB/s &&
+		refused 'number of members, 6' cost bcast-torus --dims 2x4 -l 6:1us:1GB/s &&
 		refused 'must be COUNT:LATENCY:RATE' cost bcast-torus -l 6 &&
 		refused 'not a number with a unit' cost bcast-torus -l 6:-1us:1GB/s &&
 		refused 'not a number with a unit' cost bcast-torus -l 6:1us:fast &&
@@ -176,7 +176,7 @@ usage()
 		refused 'must be from 1 to' cost bcast-torus -l 0:1us:1GB/s &&
 		refused 'No such file' cost bcast-torus -l "file:$TAP_TMP/none" &&
 		refused 'each core once' cost bcast-torus -l 2:1us:1GB/s --place 0,0 &&
-		refused '1 cores for 2 ranks' cost bcast-torus -l 2:1us:1GB/s --place 0 &&
+		refused 'but there are 2 ranks' cost bcast-torus -l 2:1us:1GB/s --place 0 &&
 		refused 'not a multiple of 8' cost bcast-torus -b 9 &&
 		refused 'only 8 ranks' cost bcast-torus --root 8 &&
 		refused 'one process: start several' cost bcast-torus -l machine &&

@@ -324,7 +324,7 @@ check 'levels that differ' bad_levels '2: expected 1 to 8 numbers' '0 1' 0
 check 'nine levels' bad_levels '1: expected 1 to 8 numbers' '1 2 3 4 5 6 7 8 9'
 check 'levels with a long line' bad_levels '1: longer than 254' \
 	"$(printf '%0300d' 1)"
-check 'levels of other processes' bad_levels ' 3 lines for 2 processes' 0 0 1
+check 'levels of other processes' bad_levels ' has lines for 3 processes, but there are 2' 0 0 1
 check 'levels without a keyword' refused \
 	"ANGARA_MPI_LEVELS '2x2': expected machine or file:NAME" \
 	ANGARA_MPI_LEVELS=2x2

@@ -248,7 +248,7 @@ other_file()
 	"${run[@]}" --checkpoint "$TAP_TMP/of-ways" --stop-at 20us || return
 	"${run[@]}" --restore "$TAP_TMP/of-ways" || return
 	echo '0 1 2' >"$TAP_TMP/ways"
-	says 'of another command line' 2 "${run[@]}" --restore "$TAP_TMP/of-ways"
+	says 'made with another command line' 2 "${run[@]}" --restore "$TAP_TMP/of-ways"
 }
 
 # Completion of words: commands, their options, and parameters.
@@ -712,7 +712,7 @@ check 'bad table' refused "table.bad:2: not 'UNITS SECONDS'" spmv --table \
 	"$TAP_TMP/table.bad"
 check 'bad number of nodes' refused "--to '3': not a power of two" spmv --to 3
 check 'bad rate of a node' refused 'not a number of MFlop/s' heat2d --rate fast
-check 'checkpoint of other parameters' refused 'of another command line' gather \
+check 'checkpoint of other parameters' refused 'made with another command line' gather \
 	--algo doubling --torus 4x4x2 --restore "$TAP_TMP/checkpoint"
 head -c 20000 "$TAP_TMP/checkpoint" >"$TAP_TMP/cut"
 check 'checkpoint of another file of routes' other_file

@@ -172,7 +172,7 @@ void exec_pair_end(void)
 void exec_places(u32 *places)
 {
 	if (ang_place_all(MPI_COMM_WORLD, places))
-		exit(fail("the places of processes: the MPI fails"));
+		exit(fail("cannot get the places of the processes from the MPI"));
 }
 
 void exec_barrier(void)

@@ -25,7 +25,8 @@ static void need_dims(struct job *j, const char *text)
 	}
 	free(copy);
 	if (product != j->args.size)
-		exit(misuse("--dims '%s': not %u members", text, j->args.size));
+		exit(misuse("--dims '%s': the product of the sizes must be the number of members, %u",
+			    text, j->args.size));
 }
 
 static bool has_dims(const struct way *w)
@@ -56,7 +57,7 @@ void need_job(struct job *j, const struct opts *o, const struct way *w,
 	if (bytes % sizeof(double))
 		exit(misuse("--bytes %zu: not a multiple of %zu", bytes, sizeof(double)));
 	if (o->root >= s->ranks)
-		exit(misuse("--root %u: only %u ranks", o->root, s->ranks));
+		exit(misuse("--root %u: there are only %u ranks", o->root, s->ranks));
 	if (w->form) {
 		j->place = need_memory(s->ranks, sizeof(u32));
 		j->rank_of = need_memory(s->ranks, sizeof(u32));
@@ -88,7 +89,7 @@ void need_steps(const struct job *j, u32 first, u64 most)
 	u64 all = (u64)first * j->args.size;
 
 	if (all > most)
-		exit(misuse("%s: %llu steps of all ranks, more than %llu: take fewer ranks or longer packets",
+		exit(misuse("%s: all ranks together take %llu steps, the limit is %llu: take fewer ranks or longer packets",
 			    j->way->name, (unsigned long long)all,
 			    (unsigned long long)most));
 }

@@ -112,7 +112,7 @@ static void need_list(struct levels *s, const char *place)
 		s->core[rank++] = (u32)core;
 	}
 	if (rank < s->ranks)
-		exit(misuse("--place: %u cores for %u ranks", rank, s->ranks));
+		exit(misuse("--place: names %u cores, but there are %u ranks", rank, s->ranks));
 	free(used);
 	free(text);
 }
@@ -135,7 +135,7 @@ void need_levels(struct levels *s, const char *text, const char *place)
 	*s = (struct levels){ 0 };
 	while ((part = strsep(&rest, ","))) {
 		if (s->num == LEVELS_MOST)
-			exit(misuse("--levels: more than %u", LEVELS_MOST));
+			exit(misuse("--levels: more than %u levels", LEVELS_MOST));
 		s->level[s->num] = need_level(part);
 		cores *= s->level[s->num++].count;
 		if (cores > CORES_MOST)

@@ -52,7 +52,7 @@ static void need_traffic(const struct job *j, const struct levels *s,
 	for (l = 0; l < s->num; l++)
 		if (sent->messages[l] != one.messages[l] * runs ||
 		    sent->bytes[l] != one.bytes[l] * runs)
-			exit(fail("%s: %llu messages, %llu bytes through level %u in %u runs, not %llu, %llu",
+			exit(fail("%s: %llu messages, %llu bytes through level %u in %u runs, expected %llu messages, %llu bytes",
 				  j->way->name, (unsigned long long)sent->messages[l],
 				  (unsigned long long)sent->bytes[l], l + 1, runs,
 				  (unsigned long long)one.messages[l] * runs,

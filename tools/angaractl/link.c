@@ -200,7 +200,7 @@ static int parse_setting(struct args *args, struct about *about, struct setting 
 	if (!s->has_down && !s->has_fault)
 		return misuse("no setting: give down, up, loss, corrupt, delay or seed");
 	if ((uint64_t)s->loss + s->corrupt > ANGARA_FAULT_ONE)
-		return misuse("loss and corrupt are together at most 1");
+		return misuse("the sum of loss and corrupt must be at most 1");
 	return DONE;
 }
 

@@ -16,7 +16,7 @@
 int manager_allowed(void)
 {
 	if (options.server)
-		return misuse("--server: management packets leave by a device of the kernel");
+		return misuse("--server: a server sends no management packets; they need a device of the kernel");
 	return DONE;
 }
 

@@ -38,7 +38,7 @@ static const char *inband_why(const struct angara_tree_failure *at, int err)
 		return angara_tree_rule_str(at->rule);
 	switch (err) {
 	case -EACCES:
-		return "it needs another key, or has none and the fabric is sealed";
+		return "it needs another key, or has no key and so refuses all writes";
 	case -ETIMEDOUT:
 	case -EHOSTUNREACH:
 		return "it does not answer";

@@ -153,11 +153,11 @@ static const char *header(struct file *c, struct sim *s)
 	equal = equal && !c->bad && !memcmp(what, s->what, len);
 	free(what);
 	if (!equal)
-		return "of another command line or other parameters";
+		return "made with another command line or other parameters";
 	if (!same(c, s->nparts) || !same(c, s->threads) || !same(c, s->part0))
-		return "of another number of threads or processes";
+		return "made with another number of threads or processes";
 	if (!same(c, sizeof(struct sim_pkt) + sizeof(struct sim_tree) * 1000ULL))
-		return "of another build";
+		return "made by another build of the simulator";
 	return NULL;
 }
 

@@ -30,7 +30,7 @@ static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
 		    const char *path, u32 routers)
 {
 	if (r->node >= routers)
-		bad_usage("--file %s: node %u is not in the fabric; give its --torus or --fabric",
+		bad_usage("--file %s: node %u is not in the fabric; give the --torus or --fabric of the trace",
 			  path, r->node);
 	/* The simulator has no management. */
 	if (r->type == ANG_PKT_MGMT)

@@ -121,7 +121,7 @@ static int record(const struct body *b, struct ang_trace *r, char *err, size_t l
 
 	bytes = b->len < PACKET_HEAD ? 0 : word(b->at + 12);
 	if (bytes < sizeof(f) || b->len - PACKET_HEAD < sizeof(f))
-		return flaw(err, len, "no frame of a packet");
+		return flaw(err, len, "not a frame of a packet");
 	memcpy(&f, b->at + PACKET_HEAD, sizeof(f));
 	if (f.version != PCAPNG_FRAME_VERSION)
 		return flaw(err, len, "a frame of another version");

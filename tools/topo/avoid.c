@@ -42,7 +42,7 @@ static void need_routes(struct angara_fabric *f, const struct angara_failure *fa
 
 	if (ret)
 		exit(fail("routes cannot be computed: %s", ret == -EOPNOTSUPP ?
-			  "all would have to change, on more than 4096 routers" :
+			  "all routes would have to change, and the fabric has more than 4096 routers" :
 			  strerror(-ret)));
 }
 

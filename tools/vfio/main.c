@@ -125,7 +125,7 @@ static int start(struct server *s, const sigset_t *ends)
 	s->fabric = fabric_new(&s->opts.cfg, s->opts.threads);
 	ret = s->fabric ? make_cards(s) : -errno;
 	if (ret) {
-		say("no fabric of %u nodes: %s", ang_cfg_check(&s->opts.cfg),
+		say("cannot make a fabric of %u nodes: %s", ang_cfg_check(&s->opts.cfg),
 		    strerror(-ret));
 		return ret;
 	}

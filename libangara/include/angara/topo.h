@@ -23,7 +23,7 @@ extern "C" {
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* a child does not point back up */
 #define ANGARA_TREE_RULE_TORUS		3 /* torus: against dimension order */
-#define ANGARA_TREE_RULE_FIELD		4 /* field wrong, or two disagree */
+#define ANGARA_TREE_RULE_FIELD		4 /* a field is wrong, or two fields disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* the root does not reach a row */
 #define ANGARA_TREE_RULE_ORDER		7 /* others: against channel order */

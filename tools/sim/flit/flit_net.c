@@ -267,7 +267,7 @@ int flit_init(struct flit_net *n, struct sim *s, const struct traffic *c,
 				      (ANG_FIFO + 2) * sim_host_time(s, 1, rule->longest)) /
 				     rule->tick + 4);
 	if (most >= SLOTS_MOST) {
-		fprintf(stderr, "angara-sim: a delay takes %llu times as long as a flit on a link; the flit engine has less than %u\n",
+		fprintf(stderr, "angara-sim: a delay takes %llu times as long as a flit on a link; the flit engine supports less than %u times\n",
 			(unsigned long long)most, SLOTS_MOST);
 		return -ERANGE;
 	}
