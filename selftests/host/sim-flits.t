@@ -293,5 +293,7 @@ check 'accuracy: acknowledgements' refused 'does not support --acks' traffic --a
 check 'accuracy: trains' refused 'does not support --train' traffic --accuracy flit --train 2
 check 'accuracy: store and forward' refused 'does not support --vc store' traffic \
 	--accuracy flit --vc store-and-forward
+check 'accuracy: order of copies' refused 'does not support --copies at-once' traffic \
+	--accuracy flit --copies at-once
 check 'accuracy: unknown' refused 'packet|flit' traffic --accuracy byte
 plan

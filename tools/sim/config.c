@@ -61,6 +61,8 @@ const struct sim_param sim_params[] = {
 	  "may a packet leave before its tail has arrived?" },
 	{ "reduce", SIM_T_CHOICE, AT(reduce), "packet", 0, 0, "packet|flit",
 	  "unit that the Reducer waits for" },
+	{ "copies", SIM_T_CHOICE, AT(copies), "links-first", 0, 0, "links-first|at-once",
+	  "does a node's host get its copy of a broadcast after the links, or with them?" },
 	{ "routing", SIM_T_CHOICE, AT(routing), "adaptive", 0, 0,
 	  "deterministic|adaptive", "routing of point-to-point requests" },
 	{ "acks", SIM_T_CHOICE, AT(acks), "no", 0, 0, "no|yes",

@@ -50,6 +50,7 @@ struct sim_cfg {
 	uint64_t local;
 	uint64_t vc;		/* SIM_CUT_THROUGH, ... */
 	uint64_t reduce;	/* SIM_BY_PACKET, ... */
+	uint64_t copies;	/* SIM_LINKS_FIRST, ... */
 	uint64_t routing;	/* SIM_DETERMINISTIC, ... */
 	uint64_t acks;
 	uint64_t credit_results;
@@ -64,6 +65,8 @@ struct sim_cfg {
 #define SIM_STORE_FORWARD	1
 #define SIM_BY_PACKET		0
 #define SIM_BY_FLIT		1
+#define SIM_LINKS_FIRST		0
+#define SIM_AT_ONCE		1
 #define SIM_DETERMINISTIC	0
 #define SIM_ADAPTIVE		1
 #define SIM_BY_PACKETS		0

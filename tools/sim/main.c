@@ -91,6 +91,8 @@ static void flits_refuse(const struct env *e, const struct cmd *c)
 		bad_usage("--accuracy flit: does not support --train above 1");
 	if (e->cfg.loss || e->cfg.corrupt || e->cfg.fault_delay || e->faults)
 		bad_usage("--accuracy flit: does not support --loss, --corrupt, --fault-delay, --faults");
+	if (e->cfg.copies != SIM_LINKS_FIRST)
+		bad_usage("--accuracy flit: does not support --copies at-once");
 	if (e->cfg.vc != SIM_CUT_THROUGH)
 		bad_usage("--accuracy flit: does not support --vc store-and-forward");
 }

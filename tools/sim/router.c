@@ -432,7 +432,7 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	out_take(p, node, src, out, k);
 	if (!rest) {
 		popped(p, node, src, next, tree, npkts, flits);
-	} else if (rest == SIM_PE(s)) {
+	} else if (rest == SIM_PE(s) && s->cfg.copies == SIM_LINKS_FIRST) {
 		want(sim_out(s, node, SIM_OUT_PE(s)), src);
 		sim_serve(p, node, SIM_OUT_PE(s));
 	}
@@ -595,8 +595,8 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 		ask_any(p, node, src, outs);
 		return;
 	}
-	/* The PE is served when no other output is left. */
-	if (outs & ~SIM_PE(s))
+	/* grant() requests the PE when no other output is left. */
+	if (s->cfg.copies == SIM_LINKS_FIRST && outs & ~SIM_PE(s))
 		outs &= ~SIM_PE(s);
 	for (; outs; outs &= outs - 1)
 		ask(p, node, src, ang_lowest(outs));
