@@ -57,6 +57,32 @@ calls()
 	return 1
 }
 
+# agrees COMPILER...: the header's prototypes are those of routines.txt. A pointer to
+# each routine has the prototype's type, and is linked to the library.
+agrees()
+{
+	{
+		printf '#include <shmemx.h>\n'
+		"$SRC/names" pointers
+		printf 'int main(void) { return 0; }\n'
+	} >"$TAP_TMP/pointers.c"
+	[ "$(grep -c pointer_to_ "$TAP_TMP/pointers.c")" -gt 3700 ] &&
+		"$@" -Werror -o "$TAP_TMP/pointers" "$TAP_TMP/pointers.c" && "$TAP_TMP/pointers"
+}
+
+# A wrong type in the table, of an argument or a result, is an error.
+disagrees()
+{
+	local names=$SRC/names SRC=$TAP_TMP/changed
+
+	mkdir -p "$SRC" && cp "$names" "$SRC" || return
+	for change in 's/int pe)$/long pe)/' 's/const TYPE \*source/TYPE *source/' \
+			's/^each rma int /each rma void /'; do
+		sed "$change" "${names%/*}/routines.txt" >"$SRC/routines.txt"
+		! agrees "$@" || return
+	done
+}
+
 # The header agrees with the prototypes of another implementation, of version
 # 1.4, except that words and locks are not volatile any more.
 prototypes()
@@ -156,7 +182,7 @@ manual_types()
 	while read -r word; do
 		sed -n '/^\.Ss Types/,/^\.Ss Waiting/p' libangara/shmem/shmem.7 |
 			grep -qw "$word" || return
-	done < <(sed -n 's/^types \(rma\|sum\|sync\) //p' "$SRC/routines.txt" | tr ' ' '\n')
+	done < <(sed -n 's/^class \(rma\|sum\|sync\) //p' "$SRC/routines.txt" | tr ' ' '\n')
 }
 
 # sanitized VARIANT build | COMMAND...: runs COMMAND with everything built with
@@ -468,6 +494,8 @@ fi
 check 'tests build' build_tests
 check 'every routine of the specification is exported' exports
 check 'every routine is called by the test' calls
+check 'every routine has the prototype of the specification, C' agrees "$BIN/oshcc"
+check 'a wrong type in the table is found' disagrees "$BIN/oshcc"
 check 'routines that are absent' absent
 check 'manual pages: each routine on one page' manual_names
 check 'manual pages: prototypes' manual_prototypes
@@ -568,6 +596,16 @@ else
 	skip 'shmem_global_exit() ends no other process' 'no PID namespace whose next number can be chosen'
 	skip 'shmem_global_exit() ends PEs out of reach of signals' 'the same'
 fi
+for level in 0 1 2 3; do
+	check "threads: level $level" prints \
+		"level $level: started, provided $level, query $level" \
+		"$BIN/oshrun" -np 2 "$PROGRAMS/wrong" level "$level"
+done
+for level in -1 4; do
+	check "threads: level $level" prints \
+		"level $level: refused, provided -1, query -1" \
+		"$BIN/oshrun" -np 2 "$PROGRAMS/wrong" level "$level"
+done
 check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-0
 check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
 	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
@@ -612,6 +650,8 @@ check 'oshcc without files' says 'oshcc: no files' 1 "$BIN/oshcc"
 if command -v "${CXX:-c++}" >/dev/null; then
 	check 'C++ builds' "$BIN/oshc++" -Wall -Wextra -Wpedantic -Werror \
 		-o "$TAP_TMP/plus" "$SRC/plus.cc"
+	check 'every routine has the prototype of the specification, C++' \
+		agrees "$BIN/oshc++" -x c++
 	check 'C++ runs' prints 'sum 6' "$BIN/oshrun" -np 3 "$TAP_TMP/plus"
 else
 	skip 'C++' 'a C++ compiler is missing: install g++'

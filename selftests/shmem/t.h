@@ -40,5 +40,6 @@ void test_heap(void);
 void test_locks(void);
 void test_ext(void);
 void test_generic(void);
+void test_constants(void);
 
 #endif /* SHMEM_T_H */

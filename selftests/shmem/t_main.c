@@ -93,6 +93,7 @@ int main(void)
 	group("set-up");
 	test_query();
 	test_caches();
+	test_constants();
 	test_heap();
 	test_rma();
 	test_rma_sizes();

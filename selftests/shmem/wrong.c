@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * oshrun -np N wrong WAY: a program that uses SHMEM wrongly, or ends early.  It
- * returns 0 if the library does not detect that.
+ * returns 0 if the library does not detect that.  `wrong level N` prints what
+ * shmem_init_thread() says to level N.
  */
 #include <shmemx.h>
 #include <signal.h>
@@ -506,9 +507,26 @@ static const struct {
 	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
 
+/* Starts the library with a level of threads, which may not exist. */
+static int level(int requested)
+{
+	int provided = -1, queried = -1, ret = shmem_init_thread(requested, &provided);
+
+	if (!ret) {
+		shmem_query_thread(&queried);
+		shmem_finalize();
+	}
+	printf("level %d: %s, provided %d, query %d\n", requested, ret ? "refused" : "started",
+	       provided, queried);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int i;
+
+	if (argc > 2 && !strcmp(argv[1], "level"))
+		return level(atoi(argv[2]));
 
 	if (argc > 1 && !strcmp(argv[1], "before")) {
 		shmem_barrier_all();
