@@ -77,7 +77,8 @@ untouched()
 
 	dir=$(mktemp -d -p "$TAP_TMP") &&
 		library "$dir" ctx.c libangara/shmem/ctx.c || return
-	for program in 'order 2' 'beside 2' 'beside 2 full' 't 3' 'queue 4'; do
+	for program in 'order 2' 'beside 2' 'beside 2 full' 't 3' 'queue 4' 'litmus 2' \
+			'isort 3' 'spmv 3' 'heat 3' 'bfs 3'; do
 		# shellcheck disable=SC2086 # two words
 		passes "$dir" $program || return
 	done
