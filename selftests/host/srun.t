@@ -70,6 +70,7 @@ jobs()
 	ip link set one up
 	ip link set other up
 	mount --bind "$HERE/hosts" /etc/hosts
+	mount -t tmpfs tmpfs /dev/shm
 	export SLURM_CONF=$HERE/slurm.conf
 	stepd=$(dirname "$(command -v slurmd)")/slurmstepd
 	slurmctld -D >"$HERE/slurmctld.log" 2>&1 &
@@ -142,12 +143,14 @@ shmem_exit()
 	[ $? = 7 ]
 }
 
+# The namespace has a /dev/shm of its own, so a file there is a job's.
 shmem_dead()
 {
 	local status=0
 
 	step "$1" 3 wrong killed || status=$?
-	[ "$status" != 0 ] && [ "$status" != 124 ] && grep -q 'PE 1 has ended' "$HERE/out"
+	[ "$status" != 0 ] && [ "$status" != 124 ] && grep -q 'PE 1 has ended' "$HERE/out" &&
+		! find /dev/shm -name 'angara-*' | grep . >>"$HERE/said"
 }
 
 if why=$(lacking); then
