@@ -18,7 +18,8 @@ OPS='put allreduce allreduce.packets doubles doubles.packets bcast barrier
 FI_OPS='fi_message fi_look fi_write fi_write_wait fi_write_joined'
 SHMEM=$OUT/tests/shmem/cost
 SHMEM_OPS='shmem_put shmem_p shmem_put_nbi shmem_g shmem_add shmem_fetch_add shmem_barrier
-	shmem_reduce shmem_broadcast'
+	shmem_reduce shmem_broadcast shmem_ctx_p shmem_put_signal shmem_wait_until
+	shmemx_reduce_nb'
 TABLE=selftests/embed/cost.txt
 TOLERANCE=3	# percent
 CC=${CC:-cc}
@@ -72,7 +73,7 @@ collected()
 
 	[[ $1 != fi_* ]] || given=(ANGARA_FABRIC=embedded:2x2
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric") program=("$FI" cost)
-	[[ $1 != shmem_* ]] || given=(ANGARA_FABRIC=embedded:1) program=("$SHMEM" run)
+	[[ $1 != shmem* ]] || given=(ANGARA_FABRIC=embedded:1) program=("$SHMEM" run)
 	env "${given[@]}" valgrind --tool=callgrind --toggle-collect=measured \
 		"--callgrind-out-file=$TAP_TMP/profile" "${program[@]}" "${1%.packets}" \
 		"$2" >"$TAP_TMP/run" 2>&1 || {

@@ -8,7 +8,7 @@
  * 	cost run OPERATION COUNT	for a tool that counts
  * 	cost quiet OPERATION COUNT	dies by a system call
  */
-#include <shmem.h>
+#include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,8 @@
 #define WARM_UP	100	/* calls that do one-time work */
 
 static long word, data[2];
+static uint64_t sig;
+static shmem_ctx_t alone;	/* private context */
 
 static void putmem(long i)
 {
@@ -30,6 +32,25 @@ static void p(long i)
 {
 	shmem_long_p(&word, i, 0);
 	shmem_quiet();
+}
+
+static void ctx_p(long i)
+{
+	shmem_ctx_long_p(alone, &word, i, 0);
+	shmem_ctx_quiet(alone);
+}
+
+static void put_signal(long i)
+{
+	shmem_long_put_signal(&word, &i, 1, &sig, (uint64_t)i, SHMEM_SIGNAL_SET, 0);
+	shmem_quiet();
+}
+
+/* The word has the value that the caller waits for. */
+static void wait_until(long i)
+{
+	data[0] = i;
+	shmem_long_wait_until(data, SHMEM_CMP_EQ, i);
 }
 
 static void put_nbi(long i)
@@ -73,6 +94,15 @@ static void broadcast(long i)
 	shmem_long_broadcast(SHMEM_TEAM_WORLD, data + 1, data, 1, 0);
 }
 
+static void reduce_nb(long i)
+{
+	shmemx_req_t req;
+
+	data[0] = i;
+	shmemx_long_sum_reduce_nb(SHMEM_TEAM_WORLD, data + 1, data, 1, &req);
+	shmemx_req_wait(&req);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(long i);
@@ -80,7 +110,9 @@ static const struct {
 	{ "shmem_put", putmem }, { "shmem_p", p }, { "shmem_put_nbi", put_nbi },
 	{ "shmem_g", g }, { "shmem_add", add }, { "shmem_fetch_add", fetch_add },
 	{ "shmem_barrier", barrier }, { "shmem_reduce", reduce },
-	{ "shmem_broadcast", broadcast },
+	{ "shmem_broadcast", broadcast }, { "shmem_ctx_p", ctx_p },
+	{ "shmem_put_signal", put_signal }, { "shmem_wait_until", wait_until },
+	{ "shmemx_reduce_nb", reduce_nb },
 };
 
 void measured(void (*run)(long i), long count);
@@ -102,6 +134,8 @@ int main(int argc, char **argv)
 		if (strcmp(ops[i].name, argv[2]))
 			continue;
 		shmem_init();
+		if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &alone))
+			return 1;
 		measured(ops[i].run, WARM_UP);
 		if (!strcmp(argv[1], "quiet"))
 			forbid_system_calls();
