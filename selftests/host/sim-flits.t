@@ -136,6 +136,16 @@ engines()
 		}'
 }
 
+# 4096 routers. A shorter run has more packets than those of small fabrics.
+# large ROUTING
+large()
+{
+	local TIME=10us
+	local -A LOADS=([uniform]=0.05,0.2,0.3,0.4,0.45,0.5,0.6)
+
+	engines torus:16x16x16 uniform "$1"
+}
+
 # Packets of two flits: PCIe takes 24 bytes more for each, so its rate of 16
 # bytes per cycle bounds the load by 2 / (56 / 16) flits; the network would
 # accept more. The delay of PCIe does not limit the rate.
@@ -246,6 +256,11 @@ for fabric in "${FABRICS[@]}"; do
 		done
 	done
 done
+if [ "${SET:-}" = full ]; then
+	for routing in deterministic adaptive; do
+		check "both engines: torus:16x16x16 uniform $routing" large $routing
+	done
+fi
 for way in packet flit; do
 	check "short packets fill links: $way" brief_full $way
 done
