@@ -323,16 +323,20 @@ SHI_DEF(int, addr_accessible, (const void *addr, int pe))
 }
 
 /*
- * Turns fences into quiets from now on: completes operations that wait because
- * of earlier fences.  Contexts that other threads may be using are not touched.
+ * Turns fences into quiets from now on, and completes operations that wait
+ * because of earlier fences.  Contexts that other threads may be using are not
+ * touched.  Threads that begin at the same time all complete the operations of
+ * the default context, so none returns before that.
  */
 static void direct_begin(void)
 {
-	if (__atomic_exchange_n(&shi.direct, true, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&shi.direct_begun, __ATOMIC_ACQUIRE))
 		return;
+	__atomic_store_n(&shi.direct, true, __ATOMIC_RELAXED);
 	shi_quiet(&shi.def);
 	if (shi.level != SHMEM_THREAD_MULTIPLE)
 		shi_teams_quiet();
+	__atomic_store_n(&shi.direct_begun, true, __ATOMIC_RELEASE);
 }
 
 /*

@@ -228,7 +228,9 @@ struct shi_place {
  * @cards: cards of all PEs
  * @places: locations of the heaps of all PEs
  * @align: power of two; the heaps of all PEs begin at multiples of @align
- * @direct: the program has an address in the heap of another PE (atomic)
+ * @direct: the program has an address in the heap of another PE, or is about to
+ *	get one (atomic)
+ * @direct_begun: operations before that are complete (atomic)
  * @job: processes
  * @dom: memory regions, contexts
  * @def: default context
@@ -255,6 +257,7 @@ struct shi_state {
 	struct shi_place *places;
 	uint64_t align;
 	bool direct;
+	bool direct_begun;
 	struct angara_job *job;
 	struct angara_domain *dom;
 	struct shmemi_ctx def;
