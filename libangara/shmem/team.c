@@ -273,10 +273,12 @@ SHI_DEF(int, team_split_2d, (shmem_team_t parent, int xrange,
 
 	*xaxis_team = SHMEM_TEAM_INVALID;
 	*yaxis_team = SHMEM_TEAM_INVALID;
-	if (parent == SHMEM_TEAM_INVALID || xrange < 1)
+	if (parent == SHMEM_TEAM_INVALID)
 		return -EINVAL;
 	t = shi_team(parent);
 	shi_same(t, (uint64_t)xrange, "shmem_team_split_2d");
+	if (xrange < 1)
+		return -EINVAL;
 	if (xrange > t->size)
 		xrange = t->size;
 	x = t->rank % xrange;
