@@ -141,16 +141,14 @@ void shi_sync(struct shmemi_team *t)
 }
 
 /*
- * With SHMEM_DEBUG: ends the program if a value differs among members.  The
- * collective computes the minimum and the maximum of all values, the latter by
- * the minimum of complements; if both are equal, all values are.
+ * See shi_same().  The collective computes the minimum and the maximum of all
+ * values, the latter by the minimum of complements; if both are equal, all
+ * values are.
  */
-void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
+void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)
 {
 	uint64_t v[2] = { value, ~value };
 
-	if (!shi.debug)
-		return;
 	SHI_RUN(t, what, angara_allreduce_nbi(t->a, NULL, (uintptr_t)v, NULL, (uintptr_t)v, 2,
 					      ANGARA_TYPE_UINT64, ANGARA_RED_MIN, how));
 	if (v[0] != ~v[1])
@@ -160,17 +158,17 @@ void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
 }
 
 /*
- * With SHMEM_DEBUG: ends the program if members pass different symmetric
- * memory.  They have to be equal, since the adapter writes a broadcast on a
- * tree to the offset that the root has given.
+ * See shi_same_place().  The memory of all members has to be the same, since the
+ * adapter writes a broadcast on a tree to the offset that the root has given.
  */
-void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
+void shi_same_place_check(struct shmemi_team *t, const void *addr, const char *what)
 {
 	const struct shi_region *r = shi_region_of(addr);
-	ptrdiff_t number = r == &shi.heap ? 0 : r == &shi.globals ? 1 : r - shi.libs + 2;
+	ptrdiff_t number;
 
-	if (!shi.debug || !r)
+	if (!r)
 		return;
+	number = r == &shi.heap ? 0 : r == &shi.globals ? 1 : r - shi.libs + 2;
 	shi_same(t, (uint64_t)number, what);
 	shi_same(t, (uint64_t)((const char *)addr - r->base), what);
 }
@@ -323,6 +321,8 @@ void shi_alltoalls(struct shmemi_team *t, void *dest, const void *source,
 
 	shi_stride_check(s, "alltoalls");
 	shi_same(t, s.n, "alltoalls");
+	shi_same(t, (uint64_t)s.dst, "alltoalls: dst");
+	shi_same(t, (uint64_t)s.sst, "alltoalls: sst");
 	if (!n)
 		return;
 	coll_local(dest, shi_span(s.size, n, s.dst), "alltoalls");

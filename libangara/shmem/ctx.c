@@ -154,6 +154,28 @@ int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 	return -1;
 }
 
+/**
+ * shi_probe() - has the next PE ended? Then it ends the program
+ * @what: what the caller waits for
+ *
+ * A PE that waits for another one without an operation on it, for a word or a
+ * lock, calls this every SHI_PROBE_MS: a launcher may not end the job when a PE
+ * dies.  Each PE begins with its neighbour, so all PEs are checked soon.
+ */
+void shi_probe(const char *what)
+{
+	static unsigned int probes;
+	unsigned int next = __atomic_add_fetch(&probes, 1, __ATOMIC_RELAXED);
+	int pe = (int)(((unsigned int)shi.me + next) % shi.n);
+	bool ended;
+
+	shi_ctx_lock(&shi.def);
+	ended = shi_pe_ended(shi.def.a, pe);
+	shi_ctx_unlock(&shi.def);
+	if (ended)
+		shi_die("%s: PE %d has ended", what, pe);
+}
+
 /*
  * Ends the program: an operation without a completion of its own has failed, as
  * quiet has found.

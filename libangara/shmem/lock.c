@@ -40,7 +40,7 @@ static uint64_t lock_read(const long *lock)
 SHI_DEF(void, set_lock, (long *lock))
 {
 	const uint64_t next = LOCK_NEXT;
-	uint64_t v;
+	uint64_t v, slept = 0;
 	uint32_t mine;
 
 	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_SUM), &next, NULL, &v,
@@ -53,6 +53,11 @@ SHI_DEF(void, set_lock, (long *lock))
 		};
 
 		nanosleep(&nap, NULL);
+		slept += (uint64_t)nap.tv_nsec;
+		if (slept >= SHI_PROBE_MS * 1000000ULL) {
+			shi_probe("lock");
+			slept = 0;
+		}
 	}
 }
 

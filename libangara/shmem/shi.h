@@ -46,6 +46,7 @@
 #define SHI_HIDDEN	__attribute__((visibility("hidden")))
 #define SHI_PRINTF(n)	__attribute__((format(printf, n, (n) + 1)))
 #define SHI_NAP_MS	1		/* interval of checks of a waiting PE */
+#define SHI_PROBE_MS	1000		/* interval of checks whether a PE has ended */
 #define SHI_LOOKS	64		/* polls of a shared context before a thread sleeps */
 /* Bytes of one operation of the adapter; tests define a smaller limit. */
 #ifndef SHI_CHUNK
@@ -346,6 +347,7 @@ SHI_HIDDEN void shi_coll_turn(void *unused);
 SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
 SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
+SHI_HIDDEN void shi_probe(const char *what);
 SHI_HIDDEN bool shi_pe_ended(struct angara_ctx *a, int pe);
 SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
 SHI_HIDDEN void shi_check(int ret, const char *what);
@@ -507,8 +509,23 @@ SHI_HIDDEN void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node,
 	} while (0)
 
 SHI_HIDDEN void shi_sync(struct shmemi_team *t);
-SHI_HIDDEN void shi_same(struct shmemi_team *t, uint64_t value, const char *what);
-SHI_HIDDEN void shi_same_place(struct shmemi_team *t, const void *addr, const char *what);
+SHI_HIDDEN void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what);
+SHI_HIDDEN void shi_same_place_check(struct shmemi_team *t, const void *addr, const char *what);
+
+/* With SHMEM_DEBUG: ends the program if a value differs among members. */
+static inline void shi_same(struct shmemi_team *t, uint64_t value, const char *what)
+{
+	if (shi.debug)
+		shi_same_check(t, value, what);
+}
+
+/* The same for symmetric memory. */
+static inline void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
+{
+	if (shi.debug)
+		shi_same_place_check(t, addr, what);
+}
+
 SHI_HIDDEN void shi_broadcast(struct shmemi_team *t, void *dest, const void *source,
 			      size_t len, int root, bool to_root);
 SHI_HIDDEN void shi_collect(struct shmemi_team *t, void *dest, const void *source,

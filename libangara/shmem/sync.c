@@ -147,13 +147,16 @@ static bool wait_below(const struct sync_words *s)
 /* Waits by polling in this file. */
 static int words_wait(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
-	unsigned int looks = 0;
+	unsigned int looks = 0, naps = 0;
 	int ret;
 
 	while (!(ret = words_look(s, index, max))) {
 		shi_ctx_turn(&shi.def);
-		if (looks++ >= SHI_LOOKS)
-			shi_ctx_sleep(&shi.def);
+		if (looks++ < SHI_LOOKS)
+			continue;
+		shi_ctx_sleep(&shi.def);
+		if (++naps % (SHI_PROBE_MS / SHI_NAP_MS) == 0)
+			shi_probe("wait");
 	}
 	return ret;
 }
@@ -175,10 +178,15 @@ static int test_all(struct sync_words *s)
 
 static void wait_all(struct sync_words *s)
 {
-	if (wait_below(s))
-		shi_check(angara_wait_all(shi.def.a, &s->w, ANGARA_FOREVER), "wait");
-	else
+	int ret;
+
+	if (!wait_below(s)) {
 		words_wait(s, NULL, 0);
+		return;
+	}
+	while ((ret = angara_wait_all(shi.def.a, &s->w, SHI_PROBE_MS)) == -ETIMEDOUT)
+		shi_probe("wait");
+	shi_check(ret, "wait");
 }
 
 static bool all_skipped(const struct sync_words *s)
@@ -200,16 +208,55 @@ static int wait_some(struct sync_words *s, uint32_t *index, uint32_t max)
 		return 0;
 	if (!wait_below(s))
 		return words_wait(s, index, max);
-	ret = angara_wait_some(shi.def.a, &s->w, ANGARA_FOREVER, index, max);
+	while ((ret = angara_wait_some(shi.def.a, &s->w, SHI_PROBE_MS, index, max)) ==
+	       -ETIMEDOUT)
+		shi_probe("wait");
 	shi_check(ret, "wait");
 	return ret;
 }
 
+/* A random number below @n, by Lehmer's generator. */
+static uint32_t words_random(uint32_t n)
+{
+	static __thread uint64_t seed = 1;
+
+	seed = seed * 48271 % 0x7fffffff;
+	return (uint32_t)(seed * n >> 31);
+}
+
+/* The words from @first on. */
+static struct sync_words words_from(const struct sync_words *s, uint32_t first)
+{
+	struct sync_words rest = *s;
+	size_t size = s->is_short ? 2 : s->w.type == ANGARA_TYPE_INT32 ||
+		      s->w.type == ANGARA_TYPE_UINT32 ? 4 : 8;
+
+	rest.w.n -= first;
+	rest.w.words = (const char *)s->w.words + first * size;
+	if (s->w.flags & ANGARA_WORDS_EACH)
+		rest.w.values = (const char *)s->w.values + first * size;
+	if (s->w.skip)
+		rest.w.skip += first;
+	return rest;
+}
+
+/*
+ * Return: index of a word for which the comparison holds; SIZE_MAX: none.  It
+ * looks first at the words from a random one on: if the comparison goes on to
+ * hold for a word, calls that are repeated return its index sooner or later, as
+ * the specification demands.
+ */
 static size_t words_any(struct sync_words *s, int (*find)(struct sync_words *, uint32_t *,
 							  uint32_t))
 {
-	uint32_t index;
+	uint32_t first = words_random(s->w.n), index;
 
+	if (first) {
+		struct sync_words rest = words_from(s, first);
+
+		if (words_look(&rest, &index, 1))
+			return first + index;
+	}
 	return find(s, &index, 1) ? index : SIZE_MAX;
 }
 

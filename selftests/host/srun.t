@@ -62,7 +62,7 @@ configure()
 # Runs all jobs in one Slurm. Prints a line for each: its status and its name.
 jobs()
 {
-	local version n mode stepd tries kind program
+	local version n mode stepd tries kind program way
 
 	ip link set lo up
 	ip link add one type veth peer name other
@@ -108,8 +108,10 @@ jobs()
 		done
 		shmem_exit $kind
 		echo "$? OpenSHMEM, $kind: shmem_global_exit() ends the job"
-		shmem_dead $kind
-		echo "$? OpenSHMEM, $kind: a PE is killed"
+		for way in killed killed-wait killed-lock; do
+			shmem_dead $kind $way
+			echo "$? OpenSHMEM, $kind: a PE is killed: $way"
+		done
 	done
 	echo end
 }
@@ -143,13 +145,16 @@ shmem_exit()
 	[ $? = 7 ]
 }
 
-# The namespace has a /dev/shm of its own, so a file there is a job's.
+# shmem_dead KIND WAY: the namespace has a /dev/shm of its own, so a file there is a
+# job's.
 shmem_dead()
 {
 	local status=0
 
-	step "$1" 3 wrong killed || status=$?
-	[ "$status" != 0 ] && [ "$status" != 124 ] && grep -q 'PE 1 has ended' "$HERE/out" &&
+	step "$1" 3 wrong "$2" || status=$?
+	# With PMIx, srun ends the others at once.
+	[ "$status" != 0 ] && [ "$status" != 124 ] &&
+		grep -qE 'PE 1 has ended|task 1: Killed' "$HERE/out" &&
 		! find /dev/shm -name 'angara-*' | grep . >>"$HERE/said"
 }
 

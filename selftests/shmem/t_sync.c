@@ -80,6 +80,26 @@
 							     values)); \
 		} \
 	} \
+	/* The comparison holds for all words: repeated calls return each index. */ \
+	static void all_##N(void) \
+	{ \
+		T values[WORDS] = { 10, 11, 12, 13, 14 }; \
+		unsigned int seen[4] = { 0 }; \
+		T *w = words_##N; \
+		int i; \
+		for (i = 0; i < 200; i++) { \
+			seen[0] |= 1U << shmem_##N##_test_any(w, WORDS, NULL, SHMEM_CMP_GT, 0); \
+			seen[1] |= 1U << shmem_##N##_test_any_vector(w, WORDS, NULL, \
+								     SHMEM_CMP_EQ, values); \
+			seen[2] |= 1U << shmem_##N##_wait_until_any(w, WORDS, NULL, \
+								    SHMEM_CMP_GT, 0); \
+			seen[3] |= 1U << shmem_##N##_wait_until_any_vector(w, WORDS, NULL, \
+									   SHMEM_CMP_EQ, \
+									   values); \
+		} \
+		for (i = 0; i < 4; i++) \
+			EXPECT(seen[i] == (1U << WORDS) - 1); \
+	} \
 	static void tests_##N(void) \
 	{ \
 		T values[WORDS] = { 10, 11, 12, 13, 14 }; \
@@ -110,6 +130,7 @@
 		       found[0] == 3 && found[1] == 4); \
 		EXPECT(shmem_##N##_test_some_vector(w, WORDS, found, NULL, SHMEM_CMP_NE, \
 						    values) == 2 && found[1] == 3); \
+		all_##N(); \
 		group("wait and test " #N); \
 	}
 SHMEMI_SYNC_TYPES(SYNC)
