@@ -11,7 +11,7 @@ set -u
 BUILD=$TAP_TMP/build
 SIM=$VARIANTS/plain/bin/angara-sim
 OUT=$BUILD/paper/quick
-PREDICTED='3 of 7 predicted numbers are within their margin; outside: allreduce-8-3d, '
+PREDICTED='1 of 5 predicted numbers are within their margin; outside: allreduce-8-3d, '
 PREDICTED+='allreduce-8192-3d, allreduce-8192-4d, trend-spmv.'
 
 us()

@@ -141,7 +141,7 @@ engines()
 large()
 {
 	local TIME=10us
-	local -A LOADS=([uniform]=0.05,0.2,0.3,0.4,0.45,0.5,0.6)
+	local -A LOADS=([uniform]=0.05,0.2,0.3,0.4)
 
 	engines torus:16x16x16 uniform "$1"
 }

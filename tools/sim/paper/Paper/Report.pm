@@ -22,7 +22,7 @@ sub reference
 	open(my $file, '<', $path) or die "paper: $path: $!\n";
 	while (<$file>) {
 		next if /^#/;
-		/^([\w-]+),([\d.]+),([\d.]*),(percent|points|most|least|trend),(fitted|predicted|promised),([^,]*),"([^"]+)"$/
+		/^([\w-]+),([\d.]+),([\d.]*),(percent|points|most|least|trend),(fitted|known|predicted|promised),([^,]*),"([^"]+)"$/
 			or die "paper: $path:$.: not name,value,margin,kind,use,unit,\"text\"\n";
 		$ref{$1} = {name => $1, value => $2, margin => $3, kind => $4,
 			    use => $5, unit => $6, text => $7, order => $.};
@@ -234,13 +234,18 @@ sub summary
 	my ($all, $good, $out) = $self->tally('predicted');
 	my $text = "$good of $all predicted numbers are within their margin$out";
 
+	($all, $good, $out) = $self->tally('known');
+	$text .= "$all other numbers were known when defaults of free parameters were " .
+		 "chosen, so they do not count; within their margin are $good$out";
 	($all, $good, $out) = $self->tally('fitted');
 	$text .= @fitted . " parameters (" . join(', ', @fitted) .
 		 ") are fitted to $all published numbers, which do not count" .
 		 ($good == $all ? ".\n" : $out);
 	($all, $good, $out) = $self->tally('promised');
-	return $text . "$good of $all promised speeds and sizes are within " .
-	       "their margin$out";
+	my $left = grep { $_->{use} eq 'promised' && !$self->{judged}{$_->{name}} }
+		   values %{$self->{ref}};
+	$text .= "$good of $all promised speeds and sizes are within their margin";
+	return $text . ($left ? ", $left are not judged" : '') . $out;
 }
 
 # The table of origins.
