@@ -298,23 +298,6 @@ static u64 mark_of(const struct emb_plan *p, u32 tree, u32 number)
 	       (u64)p->root << MARK_ROOT | tree << MARK_TREE | 1;
 }
 
-/*
- * Counts a reduction, or undoes that.  Only the last contributor does this, so
- * no other thread does: a later reduction cannot have a last contributor before
- * this member has contributed to it.
- */
-static void aside_add(struct ang_aside *a, u64 head, bool back)
-{
-	u32 len = emb_head_len(head);
-	u32 packets = ang_packets(len);
-	u64 sign = back ? ~0ULL : 1;
-
-	WRITE_ONCE(a->ops, a->ops + sign);
-	WRITE_ONCE(a->packets, a->packets + sign * packets);
-	WRITE_ONCE(a->flits, a->flits + sign * ang_flits_of(packets, len));
-	WRITE_ONCE(a->bytes, a->bytes + sign * len);
-}
-
 /* Wakes the others that sleep until the reduction is done. */
 static void sleepers_wake(const struct emb_plan *p)
 {
@@ -361,7 +344,7 @@ static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 	bs->result_of = bs->at + 1;
 	if (!is_long && !emb_sum(p, bs->mark, bs->head))
 		return false;
-	aside_add(&p->board->aside, bs->head, false);
+	emb_aside_add(&p->board->aside, bs->head, false);
 	bs->counted = true;
 	if (is_long) {
 		emb_pieces_begin(p, bs->mark);
@@ -377,7 +360,7 @@ static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 static void count_back(struct emb_boards *bs, struct emb_plan *p)
 {
 	if (bs->counted)
-		aside_add(&p->board->aside, bs->head, true);
+		emb_aside_add(&p->board->aside, bs->head, true);
 	bs->counted = false;
 }
 

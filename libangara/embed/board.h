@@ -100,6 +100,7 @@ static inline bool emb_is_long(u64 head)
 void emb_share_give(const struct emb_part *part, u64 mark, u64 head, u32 pi,
 		    const void *src);
 bool emb_sum(struct emb_plan *p, u64 mark, u64 head);
+void emb_aside_add(struct ang_aside *a, u64 head, bool back);
 void emb_pieces_clear(struct emb_plan *p, u64 mark, u64 head);
 void emb_pieces_begin(struct emb_plan *p, u64 mark);
 bool emb_pieces_begun(const struct emb_plan *p, u64 mark);

@@ -207,7 +207,7 @@ always()
 {
 	local i
 
-	for i in 1 2 3 4 5; do
+	for ((i = 0; i < 5; i++)); do
 		"$@" || return
 	done
 }
