@@ -10,6 +10,7 @@
 #define ANG_HW_H
 
 #include <linux/angara.h>
+#include <linux/angara_nl.h>
 
 /* The PCI function; its ids are from a range for experiments. */
 #define ANGARA_PCI_VENDOR	0x1af4
@@ -227,7 +228,6 @@ struct angara_adm_counters {
 #define ANGARA_LINK_DOWN	(1U << 1)	/* both directions */
 #define ANGARA_LINK_UP		(1U << 2)	/* both directions */
 
-#define ANGARA_FAULT_ONE	1000000000U	/* a probability of 1 */
 #define ANGARA_FAULT_MAX_DELAY	500000000U	/* longest, cycles */
 #define ANGARA_CYCLE_NS		2U		/* a router's clock cycle */
 
@@ -344,13 +344,7 @@ struct angara_adm_cpl {
 	__u8 phase;
 };
 
-/* Asynchronous events. */
-#define ANGARA_AEV_TREE_DOWN	1	/* index: tree, value: node */
-#define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
-#define ANGARA_AEV_TREE_SET	3	/* index: tree */
-#define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
-#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: its neighbor */
-#define ANGARA_AEV_LINK_UP	6	/* index: port, value: its neighbor */
+/* Asynchronous events: ANGARA_AEV_* of linux/angara_nl.h. */
 
 /**
  * struct angara_hw_event - entry of the asynchronous event queue

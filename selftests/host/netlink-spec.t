@@ -214,7 +214,7 @@ for my $name (sort keys %want) {
 	   "the header has $value");
 }
 
-for my $prefix ('ANGARA_A_', 'ANGARA_CMD_', 'ANGARA_NLE_') {
+for my $prefix ('ANGARA_A_', 'ANGARA_CMD_', 'ANGARA_AEV_', 'ANGARA_NLE_') {
 	for my $name (header_names($prefix)) {
 		ok(exists $want{$name}, "$name is in the specification");
 	}

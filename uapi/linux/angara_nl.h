@@ -304,10 +304,17 @@ enum {
 #define ANGARA_A_CTX_COUNTER_MAX (__ANGARA_A_CTX_COUNTER_MAX - 1)
 
 /*
- * Events that the driver generates, in addition to ANGARA_AEV_* of the device.
- * These and ANGARA_AEV_LINK_* also go to ANGARA_GENL_MCGRP; events of trees
- * and contexts go to ANGARA_GENL_MCGRP_ADMIN only.
+ * ANGARA_A_EVENT_TYPE: events that a device reports.  Those of links also go to
+ * ANGARA_GENL_MCGRP, others to ANGARA_GENL_MCGRP_ADMIN only.
  */
+#define ANGARA_AEV_TREE_DOWN	1	/* index: tree, value: node */
+#define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */
+#define ANGARA_AEV_TREE_SET	3	/* index: tree */
+#define ANGARA_AEV_TREE_CLEAR	4	/* index: tree */
+#define ANGARA_AEV_LINK_DOWN	5	/* index: port, value: its neighbor */
+#define ANGARA_AEV_LINK_UP	6	/* index: port, value: its neighbor */
+
+/* Events that the driver generates; they go to both groups. */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65
 #define ANGARA_NLE_LOST		66	/* value: events lost, saturating */
