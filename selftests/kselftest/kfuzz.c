@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "angtest.h"
-#include "kfuzz/kfuzz.h"
+#include "fuzz/kfuzz.h"
 
 static void usage(FILE *out)
 {
@@ -78,7 +78,7 @@ static int read_known(struct kf_corpus *to, const char *argv0, const char *name)
 	dirname(self);
 	snprintf(path, sizeof(path), "%s/%s", self, name);
 	if (access(path, R_OK))
-		snprintf(path, sizeof(path), "%s/kfuzz/%s", self, name);
+		snprintf(path, sizeof(path), "%s/fuzz/%s", self, name);
 	return kf_read(to, path);
 }
 
