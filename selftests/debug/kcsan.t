@@ -10,5 +10,5 @@ set -u
 
 check 'the modules build for kernel kcsan' tools/vm/build modules kcsan
 echo "==> kernel kcsan: races" >&2
-LOADS=5 gate kcsan 1500 race races p2p msg flow tree members poll kill netlink reload
+LOADS=5 gate kcsan 1500 race races p2p msg flow tree members poll kill survivors netlink reload
 plan

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process of a job that makes a team, uses it and destroys it, in a loop,
- * until something fails. The kill test starts eight of them by angara-run, as
- * copies of itself with other arguments.
+ * until something fails. survivors.c starts eight of them by angara-run, as copies
+ * of itself with other arguments.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include <angara/angara.h>
 
-#include "job.h"
+#include "survivors.h"
 
 #define COUNT		500U
 #define BYTES		(COUNT * sizeof(int32_t))

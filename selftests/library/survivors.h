@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kill test and the processes of its job share. */
-#ifndef ANGTEST_JOB_H
-#define ANGTEST_JOB_H
+/* What survivors.c and the processes of its job share. */
+#ifndef ANG_SURVIVORS_H
+#define ANG_SURVIVORS_H
 
 #include <sys/types.h>
 
@@ -43,4 +43,4 @@ struct job_shared {
 /* Main function of a process of the job; @path: file with struct job_shared. */
 int job_member(const char *path);
 
-#endif /* ANGTEST_JOB_H */
+#endif /* ANG_SURVIVORS_H */
