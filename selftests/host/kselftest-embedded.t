@@ -26,8 +26,7 @@ build()
 	flags+=" $PWD/selftests/embed/usage.c -D_GNU_SOURCE -I$PWD/selftests/kselftest"
 	variant plain libangara libangara:tests &&
 		build_in "$OUT" "KSELFTEST_INC=$HARNESS" \
-			"LDFLAGS=$flags -I$PWD/uapi -I$PWD/driver/model" \
-			"LIBANGARA=$PLAIN/lib/libangara.a" selftests/kselftest &&
+			"LDFLAGS=$flags -I$PWD/uapi" selftests/kselftest &&
 		${CC:-cc} -std=gnu11 -O2 -g -fPIC -shared -fvisibility=hidden \
 			-D_GNU_SOURCE -Wall -Wextra -Wshadow -Ilibangara \
 			-Ilibangara/include -Ilibangara/env -Iuapi \

@@ -19,8 +19,6 @@
 #include <sys/types.h>
 #include <linux/angara.h>
 
-#include "ang_hw.h"
-
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
 /* AT_DEADLINE_MS: limit for any wait, on a busy emulated machine. */

@@ -68,7 +68,7 @@ int at_card_reset(const char *bdf)
 void at_card_ring(struct at_ctx *x)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	x->db[ANGARA_DB_SQ / 4] = htole32(x->pi);
+	*x->db = htole32(x->pi);
 }
 
 int at_card_map(struct at_ctx *x, size_t len, int flags, uint64_t off)

@@ -359,7 +359,7 @@ struct request {
 	unsigned int cmd;
 	bool dump;
 	bool no_dev;
-	unsigned int id;	/* bytes of attribute ANG_NL_ID, 0: omitted */
+	unsigned int id;	/* bytes of attribute AT_NL_ID, 0: omitted */
 	struct at_nl_attr more[3];
 };
 
@@ -370,10 +370,10 @@ static int do_nl(struct sweep *s)
 	unsigned int i, n = 0;
 
 	if (!r->no_dev)
-		list[n++] = (struct at_nl_attr) { ANG_NL_DEV, 4, s->s.dev };
+		list[n++] = (struct at_nl_attr) { AT_NL_DEV, 4, s->s.dev };
 	if (r->id)
 		list[n++] = (struct at_nl_attr) {
-			ANG_NL_ID, r->id,
+			AT_NL_ID, r->id,
 			r->cmd == ANGARA_CMD_PORT_GET ||
 			r->cmd == ANGARA_CMD_CTX_GET ? 0 : s->s.tree,
 		};

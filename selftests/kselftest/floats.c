@@ -239,10 +239,10 @@ static double tree_sum(FIXTURE_DATA(floats) *self, unsigned int node,
 			part = ((double *)self->m[m].mem)[i];
 			sum = any++ ? sum + part : part;
 		}
-	for (k = 0; k < ANGARA_MAX_DIRS; k++) {
+	for (k = 0; k < 2 * self->g.f.ndims; k++) {
 		if (!(row->ports & 1U << k))
 			continue;
-		part = tree_sum(self, angara_topo_neighbor(&self->g.topo, node, k),
+		part = tree_sum(self, at_neighbor(&self->g.f, node, k),
 				pe, i, &below);
 		if (below)
 			sum = any++ ? sum + part : part;

@@ -3,7 +3,6 @@
  * Unprivileged users that read over netlink in a loop: the number of admin
  * commands that they cause, and the age of their data.
  */
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -43,7 +42,7 @@ static void count_link(void *arg, const struct at_nl_obj *obj)
 {
 	FIXTURE_DATA(flood) *self = arg;
 
-	self->links += obj->val[ANG_NL_DEV] == self->dev;
+	self->links += obj->val[AT_NL_DEV] == self->dev;
 }
 
 FIXTURE_SETUP(flood)
@@ -111,7 +110,7 @@ static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 		ANGARA_CMD_DEV_GET, ANGARA_CMD_PORT_GET,
 		ANGARA_CMD_TREE_GET, ANGARA_CMD_CTX_GET,
 	};
-	const struct at_nl_attr dev = { ANG_NL_DEV, 4, self->dev };
+	const struct at_nl_attr dev = { AT_NL_DEV, 4, self->dev };
 	unsigned int i;
 	int ret;
 
@@ -205,15 +204,15 @@ TEST_F(flood, counters_are_not_old)
 	ASSERT_NE(NULL, mem);
 	ASSERT_EQ(0, as_nobody(at_nl_ctx, self->dev, ctx, &obj));
 	ASSERT_EQ(1, obj.has[ANGARA_A_CTX_COUNTERS]);
-	was = le64toh(obj.cnt.ctx.wqes);
+	was = obj.cnt[ANGARA_A_CTX_COUNTER_WQES];
 	put_self(_metadata, &self->x, mem);
 	ASSERT_EQ(0, at_nl_ctx(self->dev, ctx, &obj));
-	EXPECT_EQ(was + 1, le64toh(obj.cnt.ctx.wqes));
+	EXPECT_EQ(was + 1, obj.cnt[ANGARA_A_CTX_COUNTER_WQES]);
 	do {
 		ASSERT_EQ(0, as_nobody(at_nl_ctx, self->dev, ctx, &obj));
 		at_sleep_ms(10);
-	} while (le64toh(obj.cnt.ctx.wqes) == was && at_now_ms() < end);
-	EXPECT_EQ(was + 1, le64toh(obj.cnt.ctx.wqes));
+	} while (obj.cnt[ANGARA_A_CTX_COUNTER_WQES] == was && at_now_ms() < end);
+	EXPECT_EQ(was + 1, obj.cnt[ANGARA_A_CTX_COUNTER_WQES]);
 }
 
 /* The counters of a new context start at 0, for every reader. */
@@ -233,7 +232,7 @@ TEST_F(flood, counters_begin_with_the_context)
 	ASSERT_EQ(ctx, self->x.c.ctx);
 	ASSERT_EQ(0, as_nobody(at_nl_ctx, self->dev, ctx, &obj));
 	ASSERT_EQ(1, obj.has[ANGARA_A_CTX_COUNTERS]);
-	EXPECT_EQ(0, le64toh(obj.cnt.ctx.wqes));
+	EXPECT_EQ(0, obj.cnt[ANGARA_A_CTX_COUNTER_WQES]);
 }
 
 /*

@@ -159,8 +159,8 @@ TEST_F(flow, full_completion_queue)
 	at_sleep_ms(50);
 	ASSERT_EQ(0, at_nl_ctx(self->f.dev[0], x->c.ctx, &obj));
 	if (room < total) {
-		EXPECT_GE(room, le64toh(obj.cnt.ctx.cqes));
-		EXPECT_LT(0, le64toh(obj.cnt.ctx.cq_full));
+		EXPECT_GE(room, obj.cnt[ANGARA_A_CTX_COUNTER_CQES]);
+		EXPECT_LT(0, obj.cnt[ANGARA_A_CTX_COUNTER_CQ_FULL]);
 	}
 	for (i = 0; i < total; i++) {
 		ASSERT_EQ(0, at_wait_cqe(x, &cqe, AT_DEADLINE_MS)) {
@@ -172,9 +172,9 @@ TEST_F(flow, full_completion_queue)
 	}
 	EXPECT_FALSE(at_poll_cqe(x, &cqe));
 	ASSERT_EQ(0, at_nl_ctx(self->f.dev[0], x->c.ctx, &obj));
-	EXPECT_EQ(total, le64toh(obj.cnt.ctx.cqes));
-	EXPECT_EQ(total, le64toh(obj.cnt.ctx.wqes));
-	EXPECT_EQ(0, le64toh(obj.cnt.ctx.cqe_errors));
+	EXPECT_EQ(total, obj.cnt[ANGARA_A_CTX_COUNTER_CQES]);
+	EXPECT_EQ(total, obj.cnt[ANGARA_A_CTX_COUNTER_WQES]);
+	EXPECT_EQ(0, obj.cnt[ANGARA_A_CTX_COUNTER_CQE_ERRORS]);
 }
 
 /* All nodes at once put to all other nodes, short and long messages. */

@@ -20,8 +20,6 @@ int at_group_open(struct at_group *g)
 	ret = at_fabric_find(&g->f, 8);
 	if (ret)
 		return ret;
-	g->topo.ndims = g->f.ndims;
-	memcpy(g->topo.dims, g->f.dims, sizeof(g->topo.dims));
 	for (i = 0; i < g->f.nodes; i++) {
 		g->fd[i] = at_open(g->f.dev[i]);
 		if (g->fd[i] < 0)
@@ -42,17 +40,83 @@ void at_group_close(struct at_group *g)
 	g->f.nodes = 0;
 }
 
+/*
+ * Ports 2d and 2d + 1 lead to the next higher and the next lower coordinate of
+ * dimension d; the first dimension changes fastest in node numbers.
+ */
+unsigned int at_neighbor(const struct at_fabric *f, unsigned int node,
+			 unsigned int port)
+{
+	unsigned int dim = port / 2, size = f->dims[dim], stride = 1, i, at, next;
+
+	for (i = 0; i < dim; i++)
+		stride *= f->dims[i];
+	at = node / stride % size;
+	next = (at + (port % 2 ? size - 1 : 1)) % size;
+	return node - at * stride + next * stride;
+}
+
+/*
+ * The first port of the path in dimension order, the shorter way round each
+ * ring; ANGARA_PORT_NONE: the path is empty.
+ */
+static unsigned int path_port(const struct at_fabric *f, unsigned int from,
+			      unsigned int to)
+{
+	unsigned int dim, size, up;
+
+	for (dim = 0; dim < f->ndims; dim++) {
+		size = f->dims[dim];
+		up = (to % size + size - from % size) % size;
+		if (up)
+			return 2 * dim + (up > size - up);
+		from /= size;
+		to /= size;
+	}
+	return ANGARA_PORT_NONE;
+}
+
+/* Adds the path from @root. Return: number of nodes that are new in the tree. */
+static int add_path(const struct at_fabric *f, unsigned int root,
+		    unsigned int node, struct angara_tree_row *rows)
+{
+	unsigned int at = root, next, port;
+	int added = 0;
+
+	while ((port = path_port(f, at, node)) != ANGARA_PORT_NONE) {
+		next = at_neighbor(f, at, port);
+		if (!at_tree_has(&rows[next])) {
+			rows[next].to_root = port ^ 1;
+			rows[at].ports |= 1ULL << port;
+			rows[at].port_sum++;
+			added++;
+		}
+		at = next;
+	}
+	return added;
+}
+
+bool at_tree_has(const struct angara_tree_row *row)
+{
+	return row->is_root || row->to_root != ANGARA_PORT_NONE;
+}
+
+/* Paths from one node in dimension order form a tree. */
 int at_tree_rows(struct at_group *g, unsigned int tree, unsigned int root,
 		 const uint16_t *pe, struct angara_tree_row *rows)
 {
 	unsigned int i;
-	int n;
+	int n = 1;
 
-	n = angara_tree_build(&g->topo, root, pe, tree, rows);
-	for (i = 0; i < g->f.nodes; i++) {
-		rows[i].pkey = g->pkey;
-		rows[i].epoch = 1;
-	}
+	for (i = 0; i < g->f.nodes; i++)
+		rows[i] = (struct angara_tree_row) {
+			.tree = tree, .to_root = ANGARA_PORT_NONE, .pe = pe[i],
+			.pkey = g->pkey, .epoch = 1,
+		};
+	rows[root].is_root = 1;
+	for (i = 0; i < g->f.nodes; i++)
+		if (pe[i])
+			n += add_path(&g->f, root, i, rows);
 	return n;
 }
 
@@ -65,7 +129,7 @@ int at_tree_lay(struct at_group *g, unsigned int tree, unsigned int root,
 
 	n = at_tree_rows(g, tree, root, pe, rows);
 	for (i = 0; i < g->f.nodes && n > 0; i++) {
-		if (!angara_tree_has(&rows[i]))
+		if (!at_tree_has(&rows[i]))
 			continue;
 		ret = at_tree_set(g->fd[i], &rows[i], 0);
 		if (ret)

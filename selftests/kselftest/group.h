@@ -6,9 +6,6 @@
 #ifndef ANGTEST_GROUP_H
 #define ANGTEST_GROUP_H
 
-#include <angara/topo.h>
-#include <linux/angara.h>
-
 #include "angtest.h"
 
 #define AT_MAX_MEMBERS	32
@@ -16,13 +13,11 @@
 /**
  * struct at_group - the torus
  * @f: its devices
- * @topo: its shape
  * @fd: an open file per node, for the rows
  * @pkey: partition of the trees
  */
 struct at_group {
 	struct at_fabric f;
-	struct angara_topo topo;
 	int fd[AT_MAX_NODES];
 	uint32_t pkey;
 };
@@ -30,7 +25,15 @@ struct at_group {
 int at_group_open(struct at_group *g);
 void at_group_close(struct at_group *g);
 
-/* Computes the rows of a tree. Return: the number of its nodes. */
+/* The node at the other end of a link. */
+unsigned int at_neighbor(const struct at_fabric *f, unsigned int node,
+			 unsigned int port);
+/* Does the row belong to a node of the tree? */
+bool at_tree_has(const struct angara_tree_row *row);
+/*
+ * Computes the rows of a tree from @root to all nodes with participants, @pe of
+ * each: one row per node of the torus.  Return: the number of nodes in the tree.
+ */
 int at_tree_rows(struct at_group *g, unsigned int tree, unsigned int root,
 		 const uint16_t *pe, struct angara_tree_row *rows);
 /* Builds a tree and sets its rows. Return: the number of its nodes. */

@@ -77,21 +77,32 @@ static struct angara_wqe sum(unsigned int tree, uint32_t bytes)
 	return w;
 }
 
-/* Reads the counters of @tree at @node. */
-static struct angara_hw_tree_counters counters(FIXTURE_DATA(inflight) *self,
-					       unsigned int node,
-					       unsigned int tree)
+/* Counters of a row. */
+enum {
+	RESULTS = ANGARA_A_TREE_COUNTER_REDUCE_RESULTS,
+	SENT = ANGARA_A_TREE_COUNTER_CREDITS_SENT,
+	RECEIVED = ANGARA_A_TREE_COUNTER_CREDITS_RECEIVED,
+	PE_COUNT = ANGARA_A_TREE_COUNTER_CREDITS_PE_COUNT,
+	PE_TIMER = ANGARA_A_TREE_COUNTER_CREDITS_PE_TIMER,
+	UP_CREDITS = ANGARA_A_TREE_COUNTER_UP_CREDITS,
+	IN_FLIGHT = ANGARA_A_TREE_COUNTER_IN_FLIGHT,
+	MAX_IN_FLIGHT = ANGARA_A_TREE_COUNTER_MAX_IN_FLIGHT,
+};
+
+/* Reads the row of @tree at @node. */
+static struct at_nl_obj row_of(FIXTURE_DATA(inflight) *self, unsigned int node,
+			       unsigned int tree)
 {
 	struct at_nl_obj obj;
 
 	at_nl_tree(self->g.f.dev[node], tree, &obj);
-	return obj.cnt.tree;
+	return obj;
 }
 
-static uint64_t in_flight(FIXTURE_DATA(inflight) *self, unsigned int node,
-			  unsigned int tree)
+static uint64_t counter(FIXTURE_DATA(inflight) *self, unsigned int node,
+			unsigned int tree, unsigned int n)
 {
-	return le64toh(counters(self, node, tree).in_flight);
+	return row_of(self, node, tree).cnt[n];
 }
 
 /* Waits for @want: nodes may still be active when a system call returns. */
@@ -101,7 +112,7 @@ static uint64_t settled_in_flight(FIXTURE_DATA(inflight) *self,
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS, now;
 
-	while ((now = in_flight(self, node, tree)) != want &&
+	while ((now = counter(self, node, tree, IN_FLIGHT)) != want &&
 	       at_now_ms() < end)
 		at_sleep_ms(1);
 	return now;
@@ -176,10 +187,10 @@ TEST_F(inflight, all_reduce_ids)
 		for (i = 0; i < NODES; i++) {
 			EXPECT_EQ(0, settled_in_flight(self, i, t, 0));
 			EXPECT_GE(ANGARA_MAX_REDUCES,
-				  le64toh(counters(self, i, t).max_in_flight));
+				  counter(self, i, t, MAX_IN_FLIGHT));
 		}
 		EXPECT_EQ(ANGARA_MAX_REDUCES,
-			  le64toh(counters(self, t % NODES, t).max_in_flight));
+			  counter(self, t % NODES, t, MAX_IN_FLIGHT));
 	}
 }
 
@@ -198,16 +209,16 @@ TEST_F(inflight, never_more_than_16)
 	EXPECT_EQ(ANGARA_MAX_REDUCES,
 		  settled_in_flight(self, tree, tree, ANGARA_MAX_REDUCES));
 	at_sleep_ms(20);
-	EXPECT_EQ(ANGARA_MAX_REDUCES, in_flight(self, tree, tree));
+	EXPECT_EQ(ANGARA_MAX_REDUCES, counter(self, tree, tree, IN_FLIGHT));
 	ASSERT_EQ(0, at_start(&self->m[tree], &w));
 	for (i = 0; i < NODES; i++) {
 		EXPECT_EQ(ANGARA_ST_OK, at_finish(&self->m[i]));
 	}
 	for (i = 0; i < NODES; i++) {
 		EXPECT_GE(ANGARA_MAX_REDUCES,
-			  le64toh(counters(self, i, tree).max_in_flight));
+			  counter(self, i, tree, MAX_IN_FLIGHT));
 		EXPECT_EQ(HALF / ANGARA_PACKET_BYTES,
-			  le64toh(counters(self, i, tree).reduce_results));
+			  counter(self, i, tree, RESULTS));
 	}
 }
 
@@ -241,63 +252,61 @@ static unsigned int parent(FIXTURE_DATA(inflight) *self, unsigned int node,
 
 	at_tree_get(self->g.fd[node], tree, &get);
 	return get.row.is_root ? node :
-	       angara_topo_neighbor(&self->g.topo, node, get.row.to_root);
+	       at_neighbor(&self->g.f, node, get.row.to_root);
 }
 
 /* Results are counted before the children get their credits. */
-static bool has_sent_credits(const struct angara_hw_tree_counters *c)
+static bool has_sent_credits(const struct at_nl_obj *row)
 {
-	return le64toh(c->credits_sent) >= le64toh(c->reduce_results) / 8;
+	return row->cnt[SENT] >= row->cnt[RESULTS] / 8;
 }
 
-/* Counters of @node after all its credits have been sent and received. */
-static struct angara_hw_tree_counters
-settled_credits(FIXTURE_DATA(inflight) *self, unsigned int node,
-		unsigned int tree)
+/* The row of @node after all its credits have been sent and received. */
+static struct at_nl_obj settled_credits(FIXTURE_DATA(inflight) *self,
+					unsigned int node, unsigned int tree)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;
 	unsigned int above = parent(self, node, tree);
-	struct angara_hw_tree_counters c, up;
 	struct angara_tree_get get;
+	struct at_nl_obj row, up;
 	bool done;
 
 	at_tree_get(self->g.fd[node], tree, &get);
 	do {
-		c = counters(self, node, tree);
-		up = counters(self, above, tree);
-		done = (!get.row.ports || has_sent_credits(&c)) &&
+		row = row_of(self, node, tree);
+		up = row_of(self, above, tree);
+		done = (!get.row.ports || has_sent_credits(&row)) &&
 		       (get.row.is_root ||
 			(has_sent_credits(&up) &&
-			 c.credits_received == up.credits_sent));
+			 row.cnt[RECEIVED] == up.cnt[SENT]));
 	} while (!done && at_now_ms() < end);
-	return c;
+	return row;
 }
 
 /* Children get a credit after every 8 results, not earlier. */
 TEST_F(inflight, credits_after_8)
 {
 	static const unsigned int more[] = { 1, 6, 1, 1, 7, 8 };
-	struct angara_hw_tree_counters c, up;
 	unsigned int k, i, done = 0, tree = 5;
 	struct angara_tree_get get;
+	struct at_nl_obj row;
 
 	for (k = 0; k < ARRAY_SIZE(more); k++) {
 		ASSERT_EQ(0, results(self, tree, more[k]));
 		done += more[k];
 		for (i = 0; i < NODES; i++) {
-			c = settled_credits(self, i, tree);
+			row = settled_credits(self, i, tree);
 			ASSERT_EQ(0, at_tree_get(self->g.fd[i], tree, &get));
-			EXPECT_EQ(done, le64toh(c.reduce_results));
-			EXPECT_EQ(get.row.ports ? done / 8 : 0,
-				  le64toh(c.credits_sent)) {
+			EXPECT_EQ(done, row.cnt[RESULTS]);
+			EXPECT_EQ(get.row.ports ? done / 8 : 0, row.cnt[SENT]) {
 				TH_LOG("node %u after %u results", i, done);
 			}
 			if (get.row.is_root)
 				continue;
-			up = counters(self, parent(self, i, tree), tree);
-			EXPECT_EQ(up.credits_sent, c.credits_received);
-			EXPECT_EQ(16 + 8 * le64toh(c.credits_received),
-				  done + le64toh(c.up_credits));
+			EXPECT_EQ(counter(self, parent(self, i, tree), tree, SENT),
+				  row.cnt[RECEIVED]);
+			EXPECT_EQ(16 + 8 * row.cnt[RECEIVED],
+				  done + row.cnt[UP_CREDITS]);
 		}
 	}
 }
@@ -309,14 +318,14 @@ struct sums {
 
 static struct sums credit_sums(FIXTURE_DATA(inflight) *self)
 {
-	struct angara_hw_tree_counters c;
 	struct sums sum = {};
+	struct at_nl_obj row;
 	unsigned int t;
 
 	for (t = 0; t < AT_TREES; t++) {
-		c = counters(self, 0, t);
-		sum.by_count += le64toh(c.credits_pe_count);
-		sum.by_timer += le64toh(c.credits_pe_timer);
+		row = row_of(self, 0, t);
+		sum.by_count += row.cnt[PE_COUNT];
+		sum.by_timer += row.cnt[PE_TIMER];
 	}
 	return sum;
 }
@@ -391,11 +400,11 @@ TEST_F(inflight, credits_after_128)
 TEST_F(inflight, credits_after_4096_cycles)
 {
 	const unsigned int tree = 2;
-	struct angara_hw_tree_counters c;
+	struct at_nl_obj row;
 	unsigned int i;
 
 	for (i = 0; i < NODES; i++) {
-		EXPECT_EQ(0, le64toh(counters(self, i, tree).credits_pe_timer));
+		EXPECT_EQ(0, counter(self, i, tree, PE_TIMER));
 		EXPECT_EQ(0, at_counter(&self->m[i].x, ANGARA_CTR_REDUCES(tree)));
 	}
 	ASSERT_EQ(0, results(self, tree, 5));
@@ -403,15 +412,15 @@ TEST_F(inflight, credits_after_4096_cycles)
 		EXPECT_EQ(0, at_wait_counter(&self->m[i].x,
 					     ANGARA_CTR_REDUCES(tree), 5,
 					     AT_DEADLINE_MS));
-		c = counters(self, i, tree);
-		EXPECT_LE(1, le64toh(c.credits_pe_timer));
-		EXPECT_GE(5, le64toh(c.credits_pe_timer));
-		EXPECT_EQ(0, le64toh(c.credits_pe_count));
+		row = row_of(self, i, tree);
+		EXPECT_LE(1, row.cnt[PE_TIMER]);
+		EXPECT_GE(5, row.cnt[PE_TIMER]);
+		EXPECT_EQ(0, row.cnt[PE_COUNT]);
 	}
 	/* Without results there are no credits. */
 	at_sleep_ms(50);
 	for (i = 0; i < NODES; i++) {
-		EXPECT_GE(5, le64toh(counters(self, i, tree).credits_pe_timer));
+		EXPECT_GE(5, counter(self, i, tree, PE_TIMER));
 		EXPECT_EQ(5, at_counter(&self->m[i].x,
 					ANGARA_CTR_REDUCES(tree)));
 	}

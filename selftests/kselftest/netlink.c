@@ -90,9 +90,9 @@ static void start(FIXTURE_DATA(nl) *self, unsigned int cmd, unsigned int flags)
 static void about(FIXTURE_DATA(nl) *self, unsigned int cmd, int tree)
 {
 	start(self, cmd, NLM_F_ACK);
-	put32(self, ANG_NL_DEV, self->dev);
+	put32(self, AT_NL_DEV, self->dev);
 	if (tree >= 0)
-		put8(self, ANG_NL_ID, tree);
+		put8(self, AT_NL_ID, tree);
 }
 
 static void read_attrs(const char *at, size_t len,
@@ -259,11 +259,11 @@ FIXTURE_SETUP(nl)
 	for (;; self->dev++) {
 		ASSERT_LT(self->dev, 65536U);
 		about(self, ANGARA_CMD_DEV_GET, -1);
-		if (!call(self) && self->last[ANG_NL_NODE] == 0 &&
+		if (!call(self) && self->last[AT_NL_NODE] == 0 &&
 		    self->last[ANGARA_A_DEV_NODES] >= 8)
 			break;
 	}
-	self->fabric = self->last[ANG_NL_FABRIC];
+	self->fabric = self->last[AT_NL_FABRIC];
 }
 
 FIXTURE_TEARDOWN(nl)
@@ -357,7 +357,7 @@ TEST_F(nl, requests_are_checked)
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
 	REFUSED(-EINVAL, "dev: required", call(self));
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	put32(self, ANG_NL_DEV, 4000000);
+	put32(self, AT_NL_DEV, 4000000);
 	REFUSED(-ENODEV, "dev: there is no such device", call(self));
 	about(self, ANGARA_CMD_TREE_GET, -1);
 	REFUSED(-EINVAL, "tree: required", call(self));
@@ -398,40 +398,40 @@ TEST_F(nl, attributes_are_strict)
 	put8(self, AT_NL_ATTRS, 1);
 	EXPECT_EQ(-EINVAL, call(self));
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_ACK);
-	put(self, ANG_NL_DEV, &one, sizeof(one));
+	put(self, AT_NL_DEV, &one, sizeof(one));
 	EXPECT_NE(0, call(self));
 	about(self, ANGARA_CMD_DEV_GET, -1);
-	put64(self, ANG_NL_FABRIC, self->fabric);
+	put64(self, AT_NL_FABRIC, self->fabric);
 	REFUSED(-EINVAL, "fabric: allowed in dumps only", call(self));
 }
 
 TEST_F(nl, dumps_are_narrowed)
 {
 	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
-	put32(self, ANG_NL_DEV, self->dev);
+	put32(self, AT_NL_DEV, self->dev);
 	EXPECT_EQ(0, call(self));
 	EXPECT_LT(0U, self->records);
 	EXPECT_GE(8U, self->records);
-	EXPECT_EQ(self->dev, self->last[ANG_NL_DEV]);
+	EXPECT_EQ(self->dev, self->last[AT_NL_DEV]);
 
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put64(self, ANG_NL_FABRIC, self->fabric);
+	put64(self, AT_NL_FABRIC, self->fabric);
 	EXPECT_EQ(0, call(self));
 	EXPECT_LE(8U, self->records);
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put64(self, ANG_NL_FABRIC, ~self->fabric);
+	put64(self, AT_NL_FABRIC, ~self->fabric);
 	EXPECT_EQ(0, call(self));
 	EXPECT_EQ(0U, self->records);
 
 	EXPECT_EQ(0, set_row(self, &good));
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANG_NL_ID, TREE);
+	put8(self, AT_NL_ID, TREE);
 	EXPECT_EQ(0, call(self));
 	EXPECT_EQ(1U, self->records);
-	EXPECT_EQ(TREE, self->last[ANG_NL_ID]);
+	EXPECT_EQ(TREE, self->last[AT_NL_ID]);
 
 	start(self, ANGARA_CMD_DEV_GET, NLM_F_DUMP);
-	put32(self, ANG_NL_DEV, 4000000);
+	put32(self, AT_NL_DEV, 4000000);
 	EXPECT_EQ(-ENODEV, call(self));
 	start(self, ANGARA_CMD_PORT_GET, NLM_F_DUMP);
 	put8(self, ANGARA_A_PORT_ID, 1);
@@ -473,7 +473,7 @@ TEST_F(nl, a_disturbed_dump_tells)
 static unsigned int seen(FIXTURE_DATA(nl) *self)
 {
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANG_NL_ID, TREE);
+	put8(self, AT_NL_ID, TREE);
 	return call(self) ? 99 : self->records;
 }
 
@@ -511,7 +511,7 @@ TEST_F(nl, others_are_not_shown)
 	 * the process that reads it.
 	 */
 	start(self, ANGARA_CMD_TREE_GET, NLM_F_DUMP);
-	put8(self, ANG_NL_ID, TREE);
+	put8(self, AT_NL_ID, TREE);
 	EXPECT_EQ(0, submit(self));
 	ASSERT_EQ(0, seteuid(0));
 	while (receive(self) == 1)
@@ -537,7 +537,7 @@ static void take_pid(void *arg, const struct at_nl_obj *obj)
 	struct pids *pids = arg;
 
 	pids->others += obj->has[ANGARA_A_CTX_PID] && pid != 1;
-	if (obj->val[ANG_NL_DEV] != pids->dev)
+	if (obj->val[AT_NL_DEV] != pids->dev)
 		return;
 	if (obj->val[ANGARA_A_CTX_ID] == pids->outside) {
 		pids->of_outside = pid;

@@ -2,7 +2,6 @@
 /*
  * A small client of the generic netlink family.
  */
-#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -193,49 +192,29 @@ static int find_group(int fd, const char *name)
 	return ret ? ret : group.found ? (int)group.found : -ENOENT;
 }
 
-static const uint8_t node_words[] = ANG_NODE_COUNTER_ATTRS;
-static const uint8_t port_words[] = ANG_PORT_COUNTER_ATTRS;
-static const uint8_t tree_words[] = ANG_TREE_COUNTER_ATTRS;
-static const uint8_t ctx_words[] = ANG_CTX_COUNTER_ATTRS;
-
-/* Counters nested in an attribute, and their place in device layout. */
-struct counters {
-	unsigned int attr;	/* attribute that contains them */
-	const uint8_t *words;
-	unsigned int count;
-	uint64_t *to;
-};
-
 static void take_counter(void *arg, unsigned int type, const void *data,
 			 size_t len)
 {
-	struct counters *counters = arg;
-	uint64_t value;
+	struct at_nl_obj *obj = arg;
 
-	if (len != sizeof(value))
-		return;
-	memcpy(&value, data, sizeof(value));
-	for (unsigned int i = 0; i < counters->count; i++)
-		if (type && counters->words[i] == type)
-			counters->to[i] = htole64(value);
+	if (type < AT_NL_ATTRS && len == sizeof(obj->cnt[type]))
+		memcpy(&obj->cnt[type], data, len);
 }
 
 /* Return: true if the attribute holds the counters of the object. */
 static bool take_counters(struct at_nl_obj *obj, unsigned int type,
 			  const void *data, size_t len)
 {
-#define WORDS(attr, words)	{ attr, words, sizeof(words), (uint64_t *)&obj->cnt }
-	struct counters kinds[ANGARA_CMD_MAX + 1] = {
-		[ANGARA_CMD_DEV_GET] = WORDS(ANGARA_A_DEV_COUNTERS, node_words),
-		[ANGARA_CMD_PORT_GET] = WORDS(ANGARA_A_PORT_COUNTERS, port_words),
-		[ANGARA_CMD_TREE_GET] = WORDS(ANGARA_A_TREE_COUNTERS, tree_words),
-		[ANGARA_CMD_CTX_GET] = WORDS(ANGARA_A_CTX_COUNTERS, ctx_words),
+	static const unsigned int counters[ANGARA_CMD_MAX + 1] = {
+		[ANGARA_CMD_DEV_GET] = ANGARA_A_DEV_COUNTERS,
+		[ANGARA_CMD_PORT_GET] = ANGARA_A_PORT_COUNTERS,
+		[ANGARA_CMD_TREE_GET] = ANGARA_A_TREE_COUNTERS,
+		[ANGARA_CMD_CTX_GET] = ANGARA_A_CTX_COUNTERS,
 	};
-#undef WORDS
 
-	if (obj->cmd > ANGARA_CMD_MAX || kinds[obj->cmd].attr != type)
+	if (obj->cmd > ANGARA_CMD_MAX || counters[obj->cmd] != type)
 		return false;
-	nested_each(data, len, take_counter, &kinds[obj->cmd]);
+	nested_each(data, len, take_counter, obj);
 	return true;
 }
 
@@ -315,8 +294,8 @@ int at_nl_tree(unsigned int dev, unsigned int tree, struct at_nl_obj *obj)
 
 	memset(obj, 0, sizeof(*obj));
 	msg_init(&m, 0, ANGARA_CMD_TREE_GET, NLM_F_ACK);
-	msg_put(&m, ANG_NL_DEV, &d, sizeof(d));
-	msg_put(&m, ANG_NL_ID, &t, sizeof(t));
+	msg_put(&m, AT_NL_DEV, &d, sizeof(d));
+	msg_put(&m, AT_NL_ID, &t, sizeof(t));
 	return request(&m, keep, obj);
 }
 
@@ -340,8 +319,8 @@ int at_nl_tree_cmd(unsigned int cmd, unsigned int dev, unsigned int tree)
 	struct msg m;
 
 	msg_init(&m, 0, cmd, NLM_F_ACK);
-	msg_put(&m, ANG_NL_DEV, &d, sizeof(d));
-	msg_put(&m, ANG_NL_ID, &t, sizeof(t));
+	msg_put(&m, AT_NL_DEV, &d, sizeof(d));
+	msg_put(&m, AT_NL_ID, &t, sizeof(t));
 	return request(&m, keep, &ignored);
 }
 

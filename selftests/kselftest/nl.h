@@ -11,22 +11,28 @@
 #include <stdbool.h>
 #include <linux/angara_nl.h>
 
-#include "ang_hw.h"
-#include "ang_nl_attrs.h"
+/* Attributes of an object's location, with the same numbers in each set. */
+enum {
+	AT_NL_DEV = ANGARA_A_TREE_DEV,
+	AT_NL_NODE = ANGARA_A_TREE_NODE,
+	AT_NL_FABRIC = ANGARA_A_TREE_FABRIC,
+	AT_NL_ID = ANGARA_A_TREE_ID,
+};
 
 #define AT_NL_ATTRS	32	/* more than any set has */
 
-/* An object: the values of its attributes, and its counters. */
+/**
+ * struct at_nl_obj - an object
+ * @cmd: command that returned it
+ * @has: attributes that it has, by number
+ * @val: their values
+ * @cnt: its counters, by number of their attribute, ANGARA_A_*_COUNTER_*
+ */
 struct at_nl_obj {
 	unsigned int cmd;
 	unsigned int has[AT_NL_ATTRS];
 	unsigned long long val[AT_NL_ATTRS];
-	union {
-		struct angara_hw_node_counters node;
-		struct angara_hw_link_counters link;
-		struct angara_hw_tree_counters tree;
-		struct angara_hw_ctx_counters ctx;
-	} cnt;
+	unsigned long long cnt[AT_NL_ATTRS];
 };
 
 typedef void (*at_nl_fn)(void *arg, const struct at_nl_obj *obj);

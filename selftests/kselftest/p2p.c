@@ -277,7 +277,7 @@ TEST_F(p2p, refused)
 	/* Operations 0, 1, 6 and 7 reached the target's context. */
 	ASSERT_EQ(0, at_nl_ctx(self->e.f.dev[self->e.y->q.node], self->e.y->c.ctx,
 			       &obj));
-	EXPECT_EQ(4, le64toh(obj.cnt.ctx.rx_errors));
+	EXPECT_EQ(4, obj.cnt[ANGARA_A_CTX_COUNTER_RX_ERRORS]);
 	w = good_put(self);
 	EXPECT_EQ(ANGARA_ST_OK, at_do(self->e.x, &w, NULL));
 }

@@ -229,7 +229,7 @@ TEST_F(restart, old_files)
 	EXPECT_EQ(NULL, at_card_stale(&x[0]));
 	/* The old doorbell does not ring for the new context either. */
 	EXPECT_EQ(x[0].c.ctx, y[0].c.ctx);
-	x[0].db[ANGARA_DB_SQ / 4] = htole32(y[0].pi + 1);
+	*x[0].db = htole32(y[0].pi + 1);
 	at_ctx_close(&x[0]);
 	close(idle);
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(y, mem, 3));

@@ -10,9 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <angara/fabric.h>
-#include <angara/topo.h>
-
 #include "at_harness.h"
 #include "angtest.h"
 #include "nl.h"
@@ -23,6 +20,28 @@ AT_REQUIRE(AT_ROOT)
 #define NODES	4
 #define ROUTERS	8
 #define TREE	6
+#define SWITCH	4	/* a switch of the tree */
+#define UNUSED	5	/* a switch outside of the tree */
+
+/*
+ * Nodes are 0 to 3. Switch 4 joins nodes 0 and 1, switch 5 nodes 2 and 3, switch
+ * 6 nodes 0 and 2, switch 7 nodes 1 and 3: by its port 0 the first of them, by
+ * port 1 the second. Port 0 of each node leads to switch 4 or 5, port 1 to
+ * switch 6 or 7. The lowest node that a switch joins keeps it.
+ */
+static const unsigned int keepers[ROUTERS] = { 0, 1, 2, 3, 0, 2, 0, 1 };
+
+/* Node 0 is the root; node 1 forwards to node 3. */
+static const struct angara_tree_row tree_rows[ROUTERS] = {
+	{ .is_root = 1, .to_root = ANGARA_PORT_NONE, .ports = 3, .port_sum = 2, .pe = 1 },
+	{ .to_root = 0, .ports = 2, .port_sum = 1, .pe = 1 },
+	{ .to_root = 1, .pe = 1 },
+	{ .to_root = 1, .pe = 1 },
+	{ .to_root = 0, .ports = 2, .port_sum = 1 },
+	[UNUSED] = { .to_root = ANGARA_PORT_NONE },
+	{ .to_root = 0, .ports = 2, .port_sum = 1 },
+	{ .to_root = 0, .ports = 2, .port_sum = 1 },
+};
 
 /* A fabric with switches: an existing one, or one made for the test. */
 FIXTURE(sw) {
@@ -31,7 +50,6 @@ FIXTURE(sw) {
 	unsigned int dev[NODES];
 	int fd[NODES];
 	unsigned int pkey;
-	unsigned int keeper[ROUTERS];
 	struct angara_tree_row rows[ROUTERS];	/* a tree over all nodes */
 };
 
@@ -75,8 +93,6 @@ static unsigned int devices_open(FIXTURE_DATA(sw) *self)
 
 FIXTURE_SETUP(sw)
 {
-	const uint16_t pe[NODES] = { 1, 1, 1, 1 };
-	struct angara_fabric *fabric;
 	unsigned int i;
 
 	for (i = 0; i < NODES; i++)
@@ -84,16 +100,11 @@ FIXTURE_SETUP(sw)
 	self->made = !at_loop_add(KIND, &self->loop);
 	if (devices_open(self) != NODES)
 		SKIP(return, "no fabric " KIND);
-	ASSERT_EQ(0, angara_fabric_open(KIND, &fabric, NULL, 0));
-	ASSERT_EQ(ROUTERS, angara_fabric_routers(fabric));
-	for (i = 0; i < ROUTERS; i++)
-		self->keeper[i] = angara_fabric_keeper(fabric, i);
-	ASSERT_LT(NODES, angara_fabric_tree(fabric, 0, pe, NULL, self->rows));
 	for (i = 0; i < ROUTERS; i++) {
+		self->rows[i] = tree_rows[i];
 		self->rows[i].tree = TREE;
 		self->rows[i].pkey = self->pkey;
 	}
-	angara_fabric_close(fabric);
 }
 
 FIXTURE_TEARDOWN(sw)
@@ -137,24 +148,14 @@ static int clear(int fd, unsigned int router, unsigned int flags)
 	return at_ioctl(fd, ANGARA_IOCTL_TREE_CLEAR, &clear);
 }
 
-/* Finds a switch that has a row in the tree. */
-static unsigned int one_switch(FIXTURE_DATA(sw) *self)
-{
-	unsigned int i = NODES;
-
-	while (!angara_tree_has(&self->rows[i]))
-		i++;
-	return i;
-}
-
 TEST_F(sw, kept_by_one_node)
 {
-	unsigned int s = one_switch(self), i;
+	unsigned int s = SWITCH, i;
 	struct angara_tree_get is;
-	int fd = self->fd[self->keeper[s]];
+	int fd = self->fd[keepers[s]];
 
 	for (i = 0; i < NODES; i++) {
-		if (i == self->keeper[s])
+		if (i == keepers[s])
 			continue;
 		EXPECT_EQ(-EPERM, set(self->fd[i], &self->rows[s], s,
 				      ANGARA_TREE_ROUTER));
@@ -185,8 +186,8 @@ TEST_F(sw, kept_by_one_node)
 
 TEST_F(sw, rules)
 {
-	unsigned int s = one_switch(self);
-	int fd = self->fd[self->keeper[s]];
+	unsigned int s = SWITCH;
+	int fd = self->fd[keepers[s]];
 	struct angara_tree_row row = self->rows[s];
 	struct angara_tree_get is;
 
@@ -214,8 +215,8 @@ TEST_F(sw, own_number)
 
 TEST_F(sw, owned)
 {
-	unsigned int s = one_switch(self);
-	unsigned int dev = self->dev[self->keeper[s]];
+	unsigned int s = SWITCH;
+	unsigned int dev = self->dev[keepers[s]];
 	const unsigned int owned = ANGARA_TREE_ROUTER | ANGARA_TREE_OWNED;
 	struct angara_tree_get is;
 	int one = at_open(dev), two = at_open(dev);
@@ -236,22 +237,21 @@ TEST_F(sw, owned)
 TEST_F(sw, whole_tree)
 {
 	struct angara_tree_verify check = { .size = sizeof(check), .tree = TREE };
-	unsigned int i, count = 0, s = one_switch(self);
+	unsigned int i, s = SWITCH;
 
 	for (i = 0; i < ROUTERS; i++) {
-		if (!angara_tree_has(&self->rows[i]))
+		if (i == UNUSED)
 			continue;
-		ASSERT_EQ(0, set(self->fd[self->keeper[i]], &self->rows[i], i,
+		ASSERT_EQ(0, set(self->fd[keepers[i]], &self->rows[i], i,
 				 ANGARA_TREE_ROUTER | ANGARA_TREE_OWNED));
-		count++;
 	}
 	ASSERT_EQ(0, at_ioctl(self->fd[0], ANGARA_IOCTL_TREE_CHECK, &check));
-	EXPECT_EQ(0, check.rule);
-	EXPECT_EQ(count, check.nodes);
-	EXPECT_EQ(0, clear(self->fd[self->keeper[s]], s, 0));
+	EXPECT_EQ(ANGARA_TREE_VALID, check.rule);
+	EXPECT_EQ(ROUTERS - 1, check.nodes);
+	EXPECT_EQ(0, clear(self->fd[keepers[s]], s, 0));
 	ASSERT_EQ(0, at_ioctl(self->fd[1], ANGARA_IOCTL_TREE_CHECK, &check));
 	EXPECT_EQ(ANGARA_TREE_RULE_LINK, check.rule);
-	EXPECT_EQ(count - 1, check.nodes);
+	EXPECT_EQ(ROUTERS - 2, check.nodes);
 }
 
 /* Which of set, get and clear work for another user? Return: bits. */
@@ -289,8 +289,8 @@ static int try_as_other(unsigned int dev, const struct angara_tree_row *row,
 /* Delegating a tree of a node covers the switches that it keeps. */
 TEST_F(sw, delegated)
 {
-	unsigned int s = one_switch(self);
-	unsigned int keeper = self->keeper[s];
+	unsigned int s = SWITCH;
+	unsigned int keeper = keepers[s];
 	struct angara_tree_delegate to = {
 		.size = sizeof(to), .tree = TREE, .pkey = 0x80000000U | AT_NOBODY,
 	};
@@ -360,7 +360,6 @@ struct seen {
 	unsigned int of_switches;
 	unsigned int wrong;		/* wrong keepers and duplicates */
 	unsigned long long which;	/* router * 8 + number, one bit each */
-	const unsigned int *keeper;
 };
 
 static void see(void *arg, const struct at_nl_obj *obj)
@@ -368,12 +367,12 @@ static void see(void *arg, const struct at_nl_obj *obj)
 	unsigned long long router, bit;
 	struct seen *seen = arg;
 
-	if (obj->val[ANG_NL_FABRIC] != seen->fabric)
+	if (obj->val[AT_NL_FABRIC] != seen->fabric)
 		return;
 	router = obj->val[seen->router];
-	bit = 1ULL << (router * 8 + obj->val[ANG_NL_ID]) % 64;
+	bit = 1ULL << (router * 8 + obj->val[AT_NL_ID]) % 64;
 	if (router >= ROUTERS || !obj->has[seen->router] || seen->which & bit ||
-	    seen->keeper[router] != obj->val[ANG_NL_NODE])
+	    keepers[router] != obj->val[AT_NL_NODE])
 		seen->wrong++;
 	seen->which |= bit;
 	if (router < NODES)
@@ -385,7 +384,7 @@ static void see(void *arg, const struct at_nl_obj *obj)
 static struct seen seen_by_dump(FIXTURE_DATA(sw) *self, unsigned int cmd)
 {
 	struct seen seen = {
-		.fabric = self->loop.id, .keeper = self->keeper,
+		.fabric = self->loop.id,
 		.router = cmd == ANGARA_CMD_PORT_GET ? ANGARA_A_PORT_ROUTER :
 						       ANGARA_A_TREE_ROUTER,
 	};
@@ -396,7 +395,7 @@ static struct seen seen_by_dump(FIXTURE_DATA(sw) *self, unsigned int cmd)
 
 TEST_F(sw, netlink_rows)
 {
-	unsigned int s = one_switch(self), keeper = self->keeper[s], i;
+	unsigned int s = SWITCH, keeper = keepers[s], i;
 	unsigned int dev = self->dev[keeper];
 	struct angara_tree_get is;
 	struct at_nl_obj obj;
@@ -421,7 +420,7 @@ TEST_F(sw, netlink_rows)
 	EXPECT_EQ(self->rows[s].ports, is.row.ports);
 	ASSERT_EQ(0, nl_row(ANGARA_CMD_TREE_GET, dev, s, &obj));
 	EXPECT_EQ(s, obj.val[ANGARA_A_TREE_ROUTER]);
-	EXPECT_EQ(keeper, obj.val[ANG_NL_NODE]);
+	EXPECT_EQ(keeper, obj.val[AT_NL_NODE]);
 	EXPECT_EQ(self->rows[s].ports, obj.val[ANGARA_A_TREE_PORTS]);
 	EXPECT_EQ(self->rows[s].to_root, obj.val[ANGARA_A_TREE_TO_ROOT]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, obj.val[ANGARA_A_TREE_STATE]);
@@ -441,7 +440,7 @@ TEST_F(sw, netlink_rows)
 
 TEST_F(sw, netlink_links)
 {
-	unsigned int s = one_switch(self), keeper = self->keeper[s];
+	unsigned int s = SWITCH, keeper = keepers[s];
 	unsigned int dev = self->dev[keeper];
 	const struct at_nl_attr odd[] = { { ANGARA_A_PORT_ROUTER, 4, s } };
 	struct at_nl_obj obj;
@@ -476,9 +475,9 @@ static int other_sees(FIXTURE_DATA(sw) *self, unsigned int s)
 		return 64;
 	got |= !!seen_by_dump(self, ANGARA_CMD_TREE_GET).of_switches;
 	got |= (seen_by_dump(self, ANGARA_CMD_PORT_GET).of_switches == 2 * NODES) << 1;
-	got |= !nl_row(ANGARA_CMD_TREE_GET, self->dev[self->keeper[s]], s, &obj) << 2;
-	got |= !nl_set(self->dev[self->keeper[s]], &self->rows[s], s) << 3;
-	got |= !nl_row(ANGARA_CMD_TREE_CLEAR, self->dev[self->keeper[s]], s, &obj) << 4;
+	got |= !nl_row(ANGARA_CMD_TREE_GET, self->dev[keepers[s]], s, &obj) << 2;
+	got |= !nl_set(self->dev[keepers[s]], &self->rows[s], s) << 3;
+	got |= !nl_row(ANGARA_CMD_TREE_CLEAR, self->dev[keepers[s]], s, &obj) << 4;
 	return got;
 }
 
@@ -494,7 +493,7 @@ static int as_other(FIXTURE_DATA(sw) *self, unsigned int s)
 /* Links are public; a partition sees its rows; only root changes them. */
 TEST_F(sw, netlink_users)
 {
-	unsigned int s = one_switch(self), keeper = self->keeper[s];
+	unsigned int s = SWITCH, keeper = keepers[s];
 	struct angara_tree_row row = self->rows[s];
 
 	if (!self->made || at_nl_family() < 0)

@@ -3,7 +3,6 @@
  * Rows and trees: every rule broken one at a time, every tree that can be built
  * accepted, ownership of rows, and joining.
  */
-#include <endian.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,7 +33,7 @@ FIXTURE_SETUP(tree)
 	self->count = at_tree_rows(&self->g, TREE, 0, self->pe, self->rows);
 	ASSERT_LE(NODES, self->count);
 	for (i = 0; i < self->g.f.nodes; i++)
-		if (angara_tree_has(&self->rows[i]) && !self->rows[i].port_sum)
+		if (at_tree_has(&self->rows[i]) && !self->rows[i].port_sum)
 			self->leaf = i;
 	ASSERT_NE(0, self->leaf);
 }
@@ -86,7 +85,7 @@ static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 TEST_F(tree, row_fields)
 {
 	struct angara_tree_row root = root_row(self), inner = inner_row(self);
-	unsigned int dirs = 2 * self->g.topo.ndims, d;
+	unsigned int dirs = 2 * self->g.f.ndims, d;
 
 	REFUSED(root, r.tree = 16);
 	REFUSED(root, r.tree = 255);
@@ -115,7 +114,7 @@ TEST_F(tree, row_fields)
 /* Ports down: straight on or a later dimension, never back or earlier. */
 TEST_F(tree, row_order)
 {
-	unsigned int dirs = 2 * self->g.topo.ndims, up, down;
+	unsigned int dirs = 2 * self->g.f.ndims, up, down;
 	struct angara_tree_row r = inner_row(self);
 	int want;
 
@@ -126,8 +125,8 @@ TEST_F(tree, row_order)
 			r.port_sum = 1;
 			want = down / 2 > up / 2 || down == (up ^ 1) ? 0 :
 								       -EINVAL;
-			if (self->g.topo.dims[up / 2] < 2 ||
-			    self->g.topo.dims[down / 2] < 2)
+			if (self->g.f.dims[up / 2] < 2 ||
+			    self->g.f.dims[down / 2] < 2)
 				want = -EINVAL;
 			EXPECT_EQ(want, try_row(self, &r)) {
 				TH_LOG("up %u, down %u", up, down);
@@ -168,7 +167,7 @@ static void set_rows(struct __test_metadata *_metadata,
 
 	at_tree_lift(&self->g, TREE);
 	for (i = 0; i < self->g.f.nodes; i++)
-		if (angara_tree_has(&self->rows[i])) {
+		if (at_tree_has(&self->rows[i])) {
 			ASSERT_EQ(0, at_tree_set(self->g.fd[i],
 						 &self->rows[i], 0));
 		}
@@ -206,8 +205,7 @@ static void replace(struct __test_metadata *_metadata,
 
 static unsigned int parent_of(FIXTURE_DATA(tree) *self, unsigned int node)
 {
-	return angara_topo_neighbor(&self->g.topo, node,
-				    self->rows[node].to_root);
+	return at_neighbor(&self->g.f, node, self->rows[node].to_root);
 }
 
 TEST_F(tree, rules_across_nodes)
@@ -271,44 +269,6 @@ TEST_F(tree, two_roots)
 	second.epoch = 1;
 	replace(_metadata, self, self->leaf, &second);
 	EXPECT_EQ(ANGARA_TREE_RULE_ROOT, rule(_metadata, self, &node));
-}
-
-/*
- * The library's check is the same; it also detects rows that no device accepts.
- */
-TEST_F(tree, library_check)
-{
-	struct angara_tree_row rows[AT_MAX_NODES];
-	struct angara_tree_row *leaf = &rows[self->leaf];
-	unsigned int parent = parent_of(self, self->leaf);
-	uint32_t node;
-
-#define BROKEN(want, what) do {						\
-	memcpy(rows, self->rows, sizeof(rows));				\
-	EXPECT_EQ(0, angara_tree_check(&self->g.topo, rows, &node));	\
-	what;								\
-	EXPECT_EQ(want, angara_tree_check(&self->g.topo, rows, &node)) { \
-		TH_LOG("%s", #what);					\
-	}								\
-	EXPECT_NE(NULL, angara_tree_rule_str(want));			\
-} while (0)
-	BROKEN(ANGARA_TREE_RULE_ROOT, rows[0].is_root = 0;
-	       rows[0].to_root = ANGARA_PORT_NONE);
-	BROKEN(ANGARA_TREE_RULE_ROOT, leaf->is_root = 1;
-	       leaf->to_root = ANGARA_PORT_NONE;
-	       rows[parent].ports &= ~(1U << (self->rows[self->leaf].to_root ^ 1));
-	       rows[parent].port_sum--);
-	BROKEN(ANGARA_TREE_RULE_LINK, leaf->to_root = ANGARA_PORT_NONE);
-	BROKEN(ANGARA_TREE_RULE_TORUS, leaf->ports = 1U << leaf->to_root;
-	       leaf->port_sum = 1);
-	BROKEN(ANGARA_TREE_RULE_FIELD, leaf->port_sum = 3);
-	BROKEN(ANGARA_TREE_RULE_FIELD, leaf->pe = 17);
-	BROKEN(ANGARA_TREE_RULE_SHARED, leaf->epoch++);
-	BROKEN(ANGARA_TREE_RULE_SHARED, leaf->pkey++);
-	BROKEN(ANGARA_TREE_RULE_REACH,
-	       rows[parent].ports &= ~(1U << (leaf->to_root ^ 1));
-	       rows[parent].port_sum--);
-#undef BROKEN
 }
 
 TEST_F(tree, every_root_and_subset)
@@ -518,7 +478,7 @@ static uint64_t stale(FIXTURE_DATA(tree) *self)
 
 	for (i = 0; i < self->g.f.nodes; i++)
 		if (!at_nl_dev(self->g.f.dev[i], &obj))
-			sum += le64toh(obj.cnt.node.drops[ANGARA_DROP_STALE]);
+			sum += obj.cnt[ANGARA_A_NODE_COUNTER_DROPS_STALE];
 	return sum;
 }
 

@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "ang_nl_attrs.h"
 #include "angtest.h"
+#include "nl.h"
 #include "state.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -44,7 +44,7 @@ static size_t attr_width(unsigned int object, unsigned int type)
 	};
 	unsigned int i;
 
-	if (type == ANG_NL_FABRIC)
+	if (type == AT_NL_FABRIC)
 		return 8;
 	for (i = 0; i < ARRAY_SIZE(widths); i++)
 		if (widths[i].object == object && widths[i].type == type)
@@ -61,7 +61,7 @@ long kf_attr(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 	};
 
 	(void)op;
-	if (v[0] == ANG_NL_FABRIC && !value)
+	if (v[0] == AT_NL_FABRIC && !value)
 		value = s->fabric;
 	if (s->attrs_len + NLA_HDRLEN + NLA_ALIGN(len) > sizeof(s->attrs))
 		return -ENOSPC;
