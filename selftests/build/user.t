@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Library, tools and kselftests build with gcc and with clang, without a warning;
-# clang optimises library and tools only if LONG is set.
+# clang optimises library and tools only if LONG is set. The kselftests also build
+# in a kernel tree, of which only the files that they need are there.
 
 set -u
 . selftests/tap.sh
@@ -18,26 +19,87 @@ is_default()
 # build COMPILER PART: fails if make fails or the compiler warns.
 build()
 {
-	local log=$TAP_TMP/log status=0 options=() out=$TAP_TMP/$1 library=$TAP_TMP/$1
+	local log=$TAP_TMP/log status=0 options=()
 
 	if [ "$2" != selftests/kselftest ] && is_default "$1"; then
 		# In that variant warnings are errors.
 		variant plain "$2"
 		return
 	fi
-	if [ "$2" = selftests/kselftest ]; then
-		# This Makefile appends to CFLAGS, as kernel makefiles do.
-		! is_default "$1" || library=$VARIANTS/plain
-		options=("LIBANGARA=$library/lib/libangara.a")
-		out+=/selftests
-	elif [ "$1" = clang ] && ! long_form; then
+	# The Makefile of kselftest appends to CFLAGS, as kernel makefiles do.
+	[ "$2" = selftests/kselftest ] || [ "$1" != clang ] || long_form ||
 		options=('CFLAGS=-O0 -g')
-	fi
-	build_in "$out" "CC=$1" "KSELFTEST_INC=$PWD/build/kernel-tools" \
+	build_in "$TAP_TMP/$1" "CC=$1" "KSELFTEST_INC=$PWD/build/kernel-tools" \
 		"${options[@]}" "$2" >"$log" 2>&1 || status=$?
-	! grep -A5 -E 'warning:|error:' "$log" || status=1
-	[ "$status" = 0 ] || tail -n 20 "$log"
+	judge "$status" "$log"
+}
+
+# judge STATUS LOG: fails if make has failed or the compiler has warned.
+judge()
+{
+	local status=$1
+
+	! grep -A5 -E 'warning:|error:' "$2" || status=1
+	[ "$status" = 0 ] || tail -n 20 "$2"
 	return "$status"
+}
+
+TREE=$TAP_TMP/linux
+IN_TREE=$TREE/tools/testing/selftests/drivers/angara
+
+# Makes the part of a kernel tree that tests are built with, with the headers of
+# the driver as `make headers` leaves them.
+lay_tree()
+{
+	local from=build/kselftest
+
+	[ -e "$from/lib.mk" ] || tools/kselftest-headers "$from" || return
+	mkdir -p "${IN_TREE%/*}" "$TREE/scripts" "$TREE/usr/include/linux" &&
+		cp "$from"/{lib.mk,kselftest.h,kselftest_harness.h} \
+			"$TREE/tools/testing/selftests" &&
+		cp "$from/subarch.include" "$TREE/scripts" &&
+		cp uapi/linux/*.h "$TREE/usr/include/linux" &&
+		cp -r selftests/kselftest "$IN_TREE"
+}
+
+# in_tree TARGET...: below another make, lib.mk has no default for OUTPUT. It
+# leaves CPPFLAGS, which follow CFLAGS, to the caller; these builds do not run.
+in_tree()
+{
+	local log=$TAP_TMP/log status=0 options=()
+
+	[[ ${MAKEFLAGS:-} = *--jobserver* ]] || options=("-j$(nproc)")
+	make "${options[@]}" -C "$IN_TREE" "OUTPUT=$IN_TREE" CPPFLAGS=-O0 "$@" \
+		>"$log" 2>&1 || status=$?
+	judge "$status" "$log"
+}
+
+# Prints what a target of the Makefile builds or runs: a list of its variables.
+listed()
+{
+	make -s -C "$IN_TREE" "OUTPUT=$IN_TREE" --eval 'listed: ; @echo $(foreach v,$(V),$($(v)))' \
+		listed "V=$*" | xargs -n 1 basename | sort
+}
+
+# Every file that lib.mk would install exists, and git knows all others.
+all_built()
+{
+	listed TEST_GEN_PROGS TEST_GEN_FILES >"$TAP_TMP/want"
+	(cd "$IN_TREE" && find . -maxdepth 1 -type f -newer Makefile -perm -u+x \
+		! -name '*.sh' -printf '%f\n' | sort) >"$TAP_TMP/built"
+	[ "$(wc -l <"$TAP_TMP/want")" -gt 30 ] && diff "$TAP_TMP/want" "$TAP_TMP/built"
+}
+
+cleaned()
+{
+	in_tree clean && diff -r selftests/kselftest "$IN_TREE"
+}
+
+# The tree would show that a program needs another header of the driver.
+needs_other()
+{
+	sed -i '/#include "at_harness.h"/a#include "ang_hw.h"' "$IN_TREE/values.c" &&
+		! in_tree "$IN_TREE/values" && grep -q 'ang_hw.h: No such file' "$TAP_TMP/log"
 }
 
 for compiler in gcc clang; do
@@ -45,8 +107,13 @@ for compiler in gcc clang; do
 		skip "$compiler" "not installed"
 		continue
 	fi
-	for part in libangara libangara/shmem tools selftests/kselftest; do
+	for part in libangara libangara/shmem tools selftests/kselftest selftests/library; do
 		check "$compiler: $part" build "$compiler" "$part"
 	done
 done
+check 'a kernel tree' lay_tree
+check 'the kselftests build in a kernel tree' in_tree all
+check 'all of them' all_built
+check 'make clean leaves what was there' cleaned
+check 'a header that a kernel tree lacks is noticed' needs_other
 plan
