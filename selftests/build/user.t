@@ -74,14 +74,16 @@ in_tree()
 	judge "$status" "$log"
 }
 
-# Prints what a target of the Makefile builds or runs: a list of its variables.
+# listed NAME...: prints the files in these variables of the Makefile.
 listed()
 {
-	make -s -C "$IN_TREE" "OUTPUT=$IN_TREE" --eval 'listed: ; @echo $(foreach v,$(V),$($(v)))' \
-		listed "V=$*" | xargs -n 1 basename | sort
+	# shellcheck disable=SC2016 # make expands it
+	make -s -C "$IN_TREE" "OUTPUT=$IN_TREE" "NAMES=$*" \
+		--eval 'listed: ; @echo $(notdir $(foreach name,$(NAMES),$($(name))))' \
+		listed | xargs -n 1 | sort
 }
 
-# Every file that lib.mk would install exists, and git knows all others.
+# Every program of the Makefile is there, and no other.
 all_built()
 {
 	listed TEST_GEN_PROGS TEST_GEN_FILES >"$TAP_TMP/want"
