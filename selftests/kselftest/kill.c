@@ -272,16 +272,28 @@ TEST_F(kill, any_process)
 	}
 }
 
-/* At the end the modules can be unloaded and loaded again. */
-TEST(module_reload)
+FIXTURE(after) {
+	unsigned int devices;
+};
+
+FIXTURE_SETUP(after)
 {
-	unsigned int before = at_devices();
+	self->devices = at_devices();
+}
+
+FIXTURE_TEARDOWN(after)
+{
+}
+
+/* At the end the modules can be unloaded and loaded again. */
+TEST_F(after, module_reload)
+{
 	struct at_loop list[1];
 
 	if (at_loop_list(list, 1) < 0)
 		SKIP(return, "the devices are not loopback devices");
 	ASSERT_EQ(0, at_reload());
-	EXPECT_EQ(before, at_devices());
+	EXPECT_EQ(self->devices, at_devices());
 }
 
 TEST_HARNESS_MAIN
