@@ -107,12 +107,12 @@ static void unsafe(void)
 
 	/* To map unreachable memory is an error. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), EINVAL);
-	EXPECT(said("node 1: the adapter cannot reach memory at 0x0: it is in a file that may shrink"));
+	EXPECT(said("node 1: client memory at 0x0 cannot be mapped: its file may shrink"));
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), EINVAL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sealed);
 	readonly = open(path, O_RDONLY | O_CLOEXEC);
 	EXPECT_EQ(cl_dma_map(cl, 2 * P, P, 0, RW, readonly), EACCES);
-	EXPECT(said("node 1: the adapter cannot reach memory at 0x2000: it is in a file that cannot be written"));
+	EXPECT(said("node 1: client memory at 0x2000 cannot be mapped: its file cannot be written"));
 	/*
 	 * Ranges without a file: ROM may come first, video memory only after
 	 * other memory.
@@ -133,7 +133,7 @@ static void unsafe(void)
 	cl_close(cl);
 	cl = cl_attach(2);
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, -1), EINVAL);
-	EXPECT(said("node 2: the adapter cannot reach memory at 0x0: it comes without a file: start QEMU with memory-backend-memfd,share=on"));
+	EXPECT(said("node 2: client memory at 0x0 cannot be mapped: it has no file: start QEMU with memory-backend-memfd,share=on"));
 	cl_close(cl);
 }
 
@@ -197,7 +197,7 @@ static void budget(void)
 
 	/* A file counts as a whole, even if a client maps little of it. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, huge), ENOMEM);
-	EXPECT(said("node 3: the adapter cannot reach memory at 0x0: it is in files that are larger than the client's budget: see --max-memory"));
+	EXPECT(said("node 3: client memory at 0x0 cannot be mapped: its files would exceed the client's budget: see --max-memory"));
 	EXPECT_EQ(server_maps(), 0);
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, most), 0);
 	/* A file counts once, for any number of ranges. */

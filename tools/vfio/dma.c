@@ -105,13 +105,13 @@ static const char *flaw(int fd, struct stat *st)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0)
-		return "is in a file that cannot be sealed: use memory-backend-memfd";
+		return "its file cannot be sealed: use memory-backend-memfd";
 	if (!(seals & F_SEAL_SHRINK))
-		return "is in a file that may shrink: use memory-backend-memfd with seal=on";
+		return "its file may shrink: use memory-backend-memfd with seal=on";
 	if (fstatfs(fd, &fs) || fs.f_type == HUGETLBFS_MAGIC)
-		return "is in huge pages of hugetlbfs: use hugetlb=off";
+		return "its file is in hugetlbfs: use hugetlb=off";
 	if (fstat(fd, st) || st->st_size <= 0)
-		return "is in a file without a size";
+		return "its file has no size";
 	return NULL;
 }
 
@@ -129,12 +129,12 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 	if (file)
 		return file;
 	if (num_files(d) >= DMA_MAX_FILES) {
-		*why = "exceeds the number of files that a client may map";
+		*why = "the client has mapped as many files as it may";
 		errno = ENOSPC;
 		return NULL;
 	}
 	if (used > d->budget.bytes || size > d->budget.bytes - used) {
-		*why = "is in files that are larger than the client's budget: see --max-memory";
+		*why = "its files would exceed the client's budget: see --max-memory";
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -144,8 +144,8 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 	mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED) {
 		*why = errno == EACCES || errno == EPERM ?
-		       "is in a file that cannot be written" :
-		       "is in a file that cannot be mapped";
+		       "its file cannot be written" :
+		       "mmap() of its file fails";
 		free(file);
 		return NULL;
 	}
@@ -207,7 +207,7 @@ static const char *range_flaw(const struct dma *d, u32 access, int fd,
 		return flaw(fd, st);
 	if (!(access & DMA_WRITE) || d->any)
 		return NULL;
-	return "comes without a file: start QEMU with memory-backend-memfd,share=on";
+	return "it has no file: start QEMU with memory-backend-memfd,share=on";
 }
 
 /**
@@ -246,7 +246,7 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 			size > (u64)st.st_size - offset))
 		return -EINVAL;
 	if (d->num_ranges >= d->budget.maps) {
-		*why = "exceeds the number of ranges that a client may map: see --max-maps";
+		*why = "the client has mapped as many ranges as it may: see --max-maps";
 		return -ENOSPC;
 	}
 	range = calloc(1, sizeof(*range));

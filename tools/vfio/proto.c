@@ -47,7 +47,7 @@ static int do_dma_map(struct card *c, struct vfu_msg *m, u8 *out)
 	ret = dma_map(&c->dma, map.iova, map.size, map.offset, map.flags,
 		      m->num_fds ? m->fds[0] : -1, &why);
 	if (ret && why)
-		card_say(c, "the adapter cannot reach memory at 0x%llx: it %s",
+		card_say(c, "client memory at 0x%llx cannot be mapped: %s",
 			 (unsigned long long)map.iova, why);
 	return ret;
 }
