@@ -511,7 +511,7 @@ static const char *mgmt_flaw(const struct angara_mgmt *p)
 		return "hops, at: out of range";
 	if (p->reserved[0] | p->reserved[1] || p->answer > 1 ||
 	    p->status >= ANGARA_MGMT_ST_NUM)
-		return "answer, status, reserved: unknown";
+		return "answer, status or reserved: bad value";
 	if (p->method != ANGARA_MGMT_GET && p->method != ANGARA_MGMT_SET)
 		return "method: unknown";
 	if (!p->answer && (p->status || p->router))

@@ -169,7 +169,7 @@ static const char *mkns_read(struct ang_topo *topo, const char *text,
 		u64 more;
 
 		if (topo->dims[d] > topo->switch_ports * mkns_half(topo)) {
-			why->what = "sizes: more than an assembly of two levels can connect (ports * ports / 2)";
+			why->what = "sizes: a dimension has more nodes than two levels of switches can connect (ports * ports / 2)";
 			return NULL;
 		}
 		more = (u64)(topo->nodes / topo->dims[d]) * ang_topo_blocks(topo, d);

@@ -104,7 +104,7 @@ static int pairs_cmd(struct env *e)
 
 	need_one_packet(e);
 	if (count > PAIRS_MOST)
-		bad_usage("%llu pairs are more than %u: choose with --from or --to",
+		bad_usage("%llu pairs, but the limit is %u: select one node with --from or --to",
 			  (unsigned long long)count, PAIRS_MOST);
 	if (e->comm.size > 1)
 		bad_usage("pairs: cannot run in several processes");

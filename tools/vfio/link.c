@@ -417,7 +417,7 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 				o = &l->out[i];
 		if (!o || t.channel >= WIRE_CHANNELS ||
 		    !t.count || le16_to_cpu(t.count) > o->used[t.channel])
-			return "an answer to a packet that was never sent";
+			return "a report that packets have left which were never sent";
 		o->used[t.channel] -= le16_to_cpu(t.count);
 	}
 	return NULL;

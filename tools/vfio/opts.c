@@ -332,7 +332,7 @@ static int choose_nodes(struct opts *o, const char *only)
 		if (only && !on[i])
 			continue;
 		if (o->num_nodes == OPTS_MAX_CARDS) {
-			ret = misuse("one server has at most %u adapters: choose from %u by --only",
+			ret = misuse("a server has at most %u adapters, but the fabric has %u nodes: choose nodes with --only",
 				     OPTS_MAX_CARDS, nodes);
 			break;
 		}

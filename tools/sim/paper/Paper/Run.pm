@@ -137,7 +137,7 @@ sub busy
 
 	# user, nice, system, idle, waiting, interrupts (2), stolen by other machines
 	my @ticks = $text =~ /^cpu +(\d+) (\d+) (\d+) \d+ \d+ (\d+) (\d+) (\d+)/ or
-		die "$NAME: /proc/stat has no times of processors\n";
+		die "$NAME: /proc/stat has no line of CPU times\n";
 
 	return sum(@ticks) / sysconf(POSIX::_SC_CLK_TCK());
 }
