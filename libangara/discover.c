@@ -79,7 +79,7 @@ static int cable_add(struct search *s, const struct angara_cable *cable)
 	return 0;
 }
 
-/* Is the answer of a router possible? */
+/* Is the router's answer consistent with the map? */
 static bool is_plausible(const struct search *s, const struct angara_mgmt_node *n,
 			 u32 router)
 {

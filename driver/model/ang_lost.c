@@ -420,10 +420,11 @@ bool ang_lost_seen(struct ang_view *v)
 }
 
 /**
- * ang_lost_act() - end all operations that need a torn node, whose holder died,
- * in one call, without a limit on work
+ * ang_lost_act() - end all operations that need a torn node
  * @v: view
  * @n: node that is held
+ *
+ * All operations end in this call: it has no limit on work.
  */
 void ang_lost_act(struct ang_view *v, struct ang_node *n)
 {

@@ -27,7 +27,7 @@ static bool plan_number(const char *text, uint32_t least, uint32_t most,
 	return !errno && !*end && number >= least && number <= most;
 }
 
-/* "4-7:2" */
+/* Parses an item of a list, such as 4-7:2: nodes 4 to 7, 2 participants each. */
 static bool plan_part(const struct angara_fabric *fabric, char *part,
 		      uint32_t local, uint16_t *pe, char *why, size_t size)
 {

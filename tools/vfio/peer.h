@@ -122,7 +122,9 @@ struct peers {
 	struct peer *joining;	/* lost peer that a new server replaces, or NULL */
 	bool *missing;		/* scratch */
 	u32 join_era;		/* atomic: era in which this server joins; 0: none */
-	u64 join_lost;		/* hash of nodes lost before, with its own */
+	u64 join_lost;		/* hash of the nodes that were lost when this server asked to
+				 * join, its own included
+				 */
 	bool whole;		/* atomic: all nodes have a server, or are lost */
 	bool stop;		/* atomic */
 	char failed[WIRE_MAX_TEXT + PEER_NAME + 32];
