@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A monotonic clock, to preload, that advances by TICK_NS ns from one reading to the
- * next of a thread, whatever happens between them: then measured times are known.
+ * A monotonic clock for LD_PRELOAD.  Each reading of a thread is TICK_NS ns after
+ * its previous reading, whatever happens in between, so measured times are known.
  */
 #include <stdlib.h>
 #include <time.h>
