@@ -3,8 +3,8 @@
 #
 # The gate of fabtests: needs selftests/tap.sh and selftests/variant.sh.
 
-# fabtests SET: the set in both modes at once, since most of a run is waiting.
-# Their results are nested.
+# fabtests SET: runs the set in both modes (addresses by the service, out of
+# band) at once, since most of a run is waiting. Prints nested results.
 fabtests()
 {
 	local set=$1 mode
