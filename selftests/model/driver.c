@@ -123,7 +123,7 @@ int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev)
 	return 1;
 }
 
-/* A queue or table, and the list of its pages. */
+/* Allocates a queue or table, and the list of its pages. */
 static void *paged(struct host *h, u32 node, u64 len, __le64 *list_addr)
 {
 	u64 addr;

@@ -7,7 +7,9 @@
 
 #include "test.h"
 
-#define BARRED	(1ULL << 30)	/* more than all contexts of a node need */
+#define BARRED	(1ULL << 30)	/* bytes of addresses: more than all contexts of
+				 * a node need
+				 */
 
 static struct segment *find(struct host_node *n, u64 addr)
 {
@@ -242,7 +244,7 @@ static struct host *host_make(const char *dims, const struct ang_cfg *cfg)
 	return h;
 }
 
-/* Starts the nodes of this fabric and its twin only. */
+/* Does this fabric or its twin host the node? Only such nodes are started. */
 static int hosts(struct host *h, u32 node)
 {
 	return h->twin || !h->fab->cfg.remote || h->here >> node & 1;

@@ -171,7 +171,7 @@ u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
 /* The same as adm_row(), for the contexts of one job only. */
 u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 		u64 job);
-/* Sets the faults of @port of @router as in the rest of @link. */
+/* Sets the faults in @link for @port of @router. */
 u32 adm_link(struct host *h, u32 router, u32 port,
 	     const struct angara_adm_link *link);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
@@ -180,8 +180,8 @@ u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 int aeq_poll(struct host *h, u32 node, struct angara_hw_event *ev);
 
 /*
- * Creates a domain with a table of @mrs entries, or gives it another table with
- * some of the old entries.
+ * Creates a domain with a table of @mrs entries, or replaces the table of a
+ * domain by one that has the first @filled entries of the old one.
  */
 struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
 			     u64 job, u32 mrs);

@@ -8,7 +8,9 @@
 struct host *mgmt_host;
 static u64 tid;
 
-/* Memory for a packet at each node: the command's segment is given back. */
+/*
+ * Allocates memory for the packet at the node, and frees it after the command.
+ */
 u32 mgmt_cmd(u32 node, u32 opcode, struct angara_mgmt *p, u64 for_tid)
 {
 	struct host_node *n = &host_at(mgmt_host, node)->node[node];
@@ -77,7 +79,7 @@ struct angara_mgmt_node mgmt_node(const struct angara_mgmt *p)
 	return node;
 }
 
-/* How many SET a router that @path leads to has accepted. */
+/* Number of SETs that the router at the end of @path has accepted. */
 u64 mgmt_writes(const u8 *path, u32 hops)
 {
 	struct angara_mgmt p = mgmt_get_node(path, hops);

@@ -20,7 +20,10 @@ void send_msg(struct tctx *from, u32 node, u32 ctx, u32 tag, u32 len);
  * itself.  Return: number of messages.
  */
 u32 fill_area(struct tctx *c);
-/* Expects the next message when the fabric is idle; adds void ones to @voids. */
+/*
+ * Expects message @tag as the next one when the fabric is idle; adds void
+ * messages to @voids.
+ */
 void expect_next(struct tarea *a, u32 tag, u32 *voids);
 void expect_cqe(struct tctx *c, u32 tag, u32 status);
 /* Checks that nothing is in flight any more, and frees the host. */

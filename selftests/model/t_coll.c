@@ -130,7 +130,7 @@ static void random_subsets(void)
 	}
 }
 
-/* A root and corners without participants only forward. */
+/* The root and the corners have no participants: they only forward. */
 static void transit(void)
 {
 	u16 pe[16] = { 0 };
@@ -175,7 +175,10 @@ static u32 depth(struct ttree *t, u32 node)
 	return up;
 }
 
-/* Without links, results may follow so fast that one packet carries two credits. */
+/*
+ * Bounds of the number of packets on VCDown: without links, results may follow
+ * so fast that one packet carries two credits.
+ */
 static void down_bounds(const struct traffic *a, const struct traffic *b, u64 down)
 {
 	u64 packets = b->link[ANGARA_VC_DOWN] - a->link[ANGARA_VC_DOWN];
@@ -302,8 +305,8 @@ static void one_order(void)
 	w.flags = ANGARA_WQE_QUIET;
 	host_freeze(g.h, 2, 1);
 	/*
-	 * Post one broadcast more than fits on the link to node 2, then one of
-	 * node 0.
+	 * Post one broadcast more than fits on the link to node 2, then one
+	 * from node 0.
 	 */
 	for (i = 0; i < 4; i++)
 		post(g.ctx[1], &w, NULL);
@@ -359,7 +362,10 @@ static void processor_last(void)
 	group_del(&g);
 }
 
-/* Results that are rounded depend on the order of combining; see t_order.c. */
+/*
+ * Is the result rounded? Then it depends on the order of combining; see
+ * t_order.c.
+ */
 static int rounds(u32 type, u32 op)
 {
 	return (type == ANGARA_TYPE_FLOAT || type == ANGARA_TYPE_DOUBLE) &&

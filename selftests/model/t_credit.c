@@ -107,7 +107,10 @@ static void trains(void)
 	}
 }
 
-/* Only the last participant is missing, so ids accumulate to 16. */
+/*
+ * Only the root is missing: 16 reductions of each tree are in flight, and no
+ * more.
+ */
 static void sixteen_in_flight(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 16384, 8192);
@@ -129,8 +132,8 @@ static void sixteen_in_flight(void)
 		}
 		host_run(g.h);
 		/*
-		 * The root waits for its own contribution, and has 16 of each
-		 * child, not more.
+		 * The root lacks its own contribution, and has 16 of each
+		 * child.
 		 */
 		tree_counters(k % 8, k, &c);
 		EXPECT_EQ(le64_to_cpu(c.reduce_results), 0);
@@ -141,7 +144,7 @@ static void sixteen_in_flight(void)
 		for (i = 0; i < 8; i++)
 			EXPECT(poll_cq(g.ctx[i], &cqe) && !cqe.status);
 	}
-	/* Now use all trees at once. */
+	/* Now all participants post on all trees at once. */
 	for (k = 0; k < 16; k++) {
 		w.tree = cpu_to_le16((u16)k);
 		for (i = 0; i < 8; i++)
@@ -245,7 +248,10 @@ static void by_timer(void)
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_count, 1);
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_timer, 1);
 	}
-	/* After its only result the clock jumps to the credit. */
+	/*
+	 * After its only result the node's clock jumps to the time when
+	 * credits are due.
+	 */
 	clock = n->clock;
 	coll_barrier(t[0]);
 	EXPECT(n->clock - clock >= ANG_CREDIT_TIME);

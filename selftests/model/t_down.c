@@ -59,7 +59,10 @@ static void begin(u32 tree, u32 steps)
 	run_steps(&g.h->v, steps);
 }
 
-/* Checks that each context gets both completions.  Return: how many had an error. */
+/*
+ * Checks that each context gets both completions.  Return: number of contexts
+ * with an error.
+ */
 static u32 ends(u32 except, u32 culprit)
 {
 	struct angara_cqe cqe;
@@ -326,7 +329,10 @@ static void no_receiver(void)
 	group_del(&g);
 }
 
-/* Some participants do not have the region of a broadcast, or not the right. */
+/*
+ * Some participants do not have the region of a broadcast, or no right to
+ * write it.
+ */
 static void refused_broadcast(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 1, 0, 8192, 3000);

@@ -407,7 +407,10 @@ static void ring_fed(void)
 	host_free(h);
 }
 
-/* A ticket that would make this server break the rules of its neighbors. */
+/*
+ * A server must not send a ticket without a life, or with a slot that does not
+ * exist.
+ */
 static void tickets(void)
 {
 	struct ang_pkt p = {

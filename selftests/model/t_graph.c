@@ -14,8 +14,8 @@
 #define LEN 1536	/* bytes of most operations: six packets, in trains of four */
 
 /*
- * A connected graph of @nodes and @switches, with cables drawn from @seed.  The
- * first cables connect each router to an earlier one, at free ports.
+ * A connected graph of @nodes and @switches, whose cables are random by @seed.
+ * The first cables connect each router to an earlier one, at free ports.
  */
 static const char *random_graph(char *text, u32 nodes, u32 switches, u32 cables, u64 seed)
 {
@@ -328,7 +328,10 @@ static void switch_counters(void)
 	group_del(&g);
 }
 
-/* A row has ports down of lower classes than its port up, or of no class. */
+/*
+ * Ports down must not be of a lower class than the port up, and every port
+ * must have a class.
+ */
 static void order(void)
 {
 	static const struct {

@@ -286,7 +286,7 @@ static void look_there(void)
 	EXPECT_EQ(looked, 0);
 	EXPECT_EQ(node(at_node)->lanes, ANG_LANES_CLOSING);
 	EXPECT(!(READ_ONCE(node(at_node)->sched) & ANG_SCHED_OWNED));
-	/* No thread enters any more. */
+	/* No thread enters a lane any more. */
 	put(&second, 1);
 	EXPECT(at_node || !ended(1));
 }
@@ -349,7 +349,10 @@ static void mixed(void)
 	end();
 }
 
-/* Small operations among others open no lanes at their node. */
+/*
+ * Small operations that alternate with atomic ones open no lanes at their
+ * node.
+ */
 static void beside(void)
 {
 	struct angara_cqe cqe;
@@ -371,7 +374,10 @@ static void beside(void)
 	end();
 }
 
-/* A lane counts for each context of the target, also if contexts alternate. */
+/*
+ * A thread in a lane counts packets for each context of the target, also if
+ * contexts alternate.
+ */
 static void counted(void)
 {
 	struct angara_cqe cqe;
@@ -480,8 +486,9 @@ static void die(void)
 }
 
 /*
- * A thread dies in its lanes, at its access to memory of each node: the node of
- * its context is reset, the target goes on.
+ * A thread dies while it is in lanes: first when it accesses memory of its own
+ * node, then when it accesses memory of the target.  Its own node is torn and
+ * reset; the target continues.
  */
 static void death(void)
 {

@@ -300,7 +300,10 @@ static void left_unmet(void)
 	group_del(&g);
 }
 
-/* A row goes down when it is set, because another of its children is lost. */
+/*
+ * The root's row goes down when it is set, because one of its two children is
+ * lost.
+ */
 static void born_down(void)
 {
 	static const struct angara_tree_row root = {

@@ -16,7 +16,7 @@ static struct ang_pkt *head(struct host *h, struct ang_node *n)
 	return ang_ring_head(&h->v, ang_ring(h->fab, n, 1, ANGARA_VC_REQ));
 }
 
-/* Node 0 sends to node 1, X+; neither is run. */
+/* Node 0 sends to node 1, in direction X+; neither node is run. */
 static void bubble(void)
 {
 	struct host *h = host_new("4", &cfg_tight);

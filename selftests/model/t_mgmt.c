@@ -111,7 +111,7 @@ static void two_servers(void)
 	host_free(mgmt_host);
 }
 
-/* A path may go round and round, up to its end. */
+/* A path may return to a router, up to ANGARA_MGMT_HOPS hops. */
 static void long_paths(void)
 {
 	u8 path[ANGARA_MGMT_HOPS];
@@ -203,7 +203,7 @@ static void wrong_formats(void)
 	host_free(mgmt_host);
 }
 
-/* The address is out of reach. */
+/* The address of the packet is not in any segment. */
 static void wrong_address(void)
 {
 	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_MGMT_SEND };
@@ -238,7 +238,7 @@ static void keys(void)
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le64_to_cpu(p.writes), 1);
 	EXPECT(!memcmp(p.data, zeros, sizeof(zeros)));
-	/* Only that router has it; all may still read. */
+	/* Only that router has the key; reads need no key. */
 	p = mgmt_get_node(path, 1);
 	EXPECT_EQ(mgmt_ask(2, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le32_to_cpu(mgmt_node(&p).flags), 0);
@@ -250,7 +250,10 @@ static void keys(void)
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_KEY);
 	p = mgmt_key(path, 1, KEY ^ 1, 0, 0);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_KEY);
-	/* With the flag, reads need the key, too; without it, an answer has no data. */
+	/*
+	 * With ANGARA_MGMT_KEY_READ, reads need the key, too: without it, an
+	 * answer has no data.
+	 */
 	p = mgmt_key(path, 1, KEY, KEY + 1, ANGARA_MGMT_KEY_READ);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	p = mgmt_get_node(path, 1);
@@ -262,7 +265,10 @@ static void keys(void)
 	p.key = cpu_to_le64(KEY + 1);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le64_to_cpu(mgmt_node(&p).refused), 4);
-	/* Packets pass through it as before, and its own host has no other rights. */
+	/*
+	 * The router forwards packets as before, and its own node needs the
+	 * key, too.
+	 */
 	p = mgmt_get_node(path, 2);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le32_to_cpu(p.router), 2);
@@ -364,7 +370,10 @@ static struct angara_mgmt_row row_of(const u8 *path, u32 hops, u32 tree)
 	return row;
 }
 
-/* One node lays a tree over all; it works as one that each driver has set. */
+/*
+ * One node sets all rows of a tree; the tree works like one whose rows were
+ * set by each driver.
+ */
 static void trees(void)
 {
 	u8 path[ANGARA_MGMT_HOPS];

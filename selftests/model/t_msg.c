@@ -408,8 +408,8 @@ static void slow_receiver(void)
 		receive(area, a, 100 + k, 1000);
 		EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
 		/*
-		 * Put through the slow receiver's node, into the memory of the
-		 * slow context, and from its own.
+		 * The slow receiver does not delay puts through its node, puts
+		 * into its memory, and messages from its context.
 		 */
 		w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 1000, 600);
 		post(a, &w, NULL);

@@ -384,7 +384,9 @@ static void bad_memory(void)
 	}
 }
 
-/* If the page with its index is unreachable, a receive buffer fills up at last. */
+/*
+ * If the page with the read index is unreachable, the receive buffer fills up.
+ */
 static void bad_control(void)
 {
 	struct ang_cfg cfg = cfg_default;

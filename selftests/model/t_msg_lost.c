@@ -112,7 +112,10 @@ static void lost_node(u32 steps)
 	send_msg(a, 3, 0, 7, 10);
 	host_run(h);
 	expect_cqe(a, 7, ANGARA_ST_ACCESS);
-	/* Node 1 is not really lost: packets from it have no receiver. */
+	/*
+	 * The loss of node 1 was simulated: its packets still arrive, and have
+	 * no receiver.
+	 */
 	ang_node(h->fab, 1)->remote = ANG_REMOTE_NO;
 	host_freeze(h, 1, 0);
 	host_run(h);

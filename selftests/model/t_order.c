@@ -363,7 +363,7 @@ static void once(void)
 	group_del(&g);
 }
 
-/* The participants of tree 5, as places() has them. */
+/* Checks the participants of tree 5 as places() has joined them. */
 static void looked_at(struct ang_tree_look *look)
 {
 	static const u16 ctxs[LOCAL] = { 1, 0, 2, 3 };

@@ -475,7 +475,10 @@ static u16 life_of(const struct tctx *c)
 	return ang_ctx(h->fab, n, c->id)->life;
 }
 
-/* Rings for the entries up to @pi.  Return: completions that come. */
+/*
+ * Another process nudges the context for entries up to @pi.  Return: number of
+ * completions.
+ */
 static u32 nudged(u16 life, u32 pi)
 {
 	struct angara_cqe cqe;

@@ -60,7 +60,7 @@ static u32 pass_half(u32 torn)
 }
 
 /*
- * Return: packets dropped without a receiver; a packet that is sent twice
+ * Return: number of packets dropped as stale; a packet that is sent twice
  * counts there.
  */
 static u64 stale(void)

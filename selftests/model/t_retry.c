@@ -30,7 +30,7 @@ static u32 order(struct host *h, u32 router, u32 port, u32 what)
 u32 __real_ang_frame_sum(const void *data, u32 len);
 u32 __wrap_ang_frame_sum(const void *data, u32 len);
 
-static bool blind;	/* treat all sums as right */
+static bool blind;	/* accept all checksums */
 
 u32 __wrap_ang_frame_sum(const void *data, u32 len)
 {
@@ -39,8 +39,8 @@ u32 __wrap_ang_frame_sum(const void *data, u32 len)
 	if (!blind)
 		return __real_ang_frame_sum(data, len);
 	/*
-	 * When a frame is filled any sum will do; on receipt, return the sum in
-	 * the frame.
+	 * A sender may fill in any checksum.  On receipt, return the checksum
+	 * in the frame, so that it is accepted.
 	 */
 	memcpy(&sum, (const u8 *)data + len, sizeof(sum));
 	return sum;
@@ -66,7 +66,7 @@ static struct angara_hw_link_counters total(struct host *h)
 	return sum;
 }
 
-/* Check the known sum of a standard text. */
+/* Checks the known checksum of a standard text. */
 static void sums(void)
 {
 	u8 text[] = "123456789";
@@ -107,8 +107,8 @@ static void fates(void)
 }
 
 /*
- * Only the sum detects errors: if all sums were right, wrong bits would reach
- * memory.
+ * Only the checksum detects errors: if every checksum were accepted, wrong bits
+ * would reach memory.
  */
 static void blind_eyes(void)
 {

@@ -175,7 +175,10 @@ static void graph_lengths(void)
 	u32 a, b;
 
 	fabric_new(&f, odd_text);
-	/* n-1 0, n.2 1, N_3 2, n4 3: two by a switch, three by two, one by the cable */
+	/*
+	 * Lengths: n-1 has number 0, n.2 1, N_3 2, n4 3.  Two by one switch,
+	 * three by two, one by the cable.
+	 */
 	EXPECT_EQ(walk(&f.filled, 0, 1, 9), 2);
 	EXPECT_EQ(walk(&f.filled, 0, 2, 9), 3);
 	EXPECT_EQ(walk(&f.filled, 2, 1, 9), 3);
@@ -466,8 +469,8 @@ static void keepers(void)
 }
 
 /*
- * Sizes given in document 001, whose ports count from 1; those of the model
- * count from 0.
+ * Sizes and ports by document 001, the publication on MKNS.  Its ports count
+ * from 1, those of the model from 0.
  */
 static void document(void)
 {

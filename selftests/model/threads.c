@@ -53,7 +53,7 @@ static const char *dims = "2x2x2";
 static u32 percent;
 static u32 finished;
 /* Results of sums of floats, whose contributions are the same in all rounds. */
-#define FLOATS		2U	/* the first of their slots and trees */
+#define FLOATS		2U	/* first slot, and first tree, of sums of floats */
 static u64 floats[4 - FLOATS][LEN / 8];
 
 /* Work that a view hands over to the next one. */
@@ -260,8 +260,8 @@ int main(int argc, char **argv)
 		workers[i].index = i;
 		ang_view_init(&workers[i].v, g.h->fab, &g.h->ops, g.h);
 		/*
-		 * Every other view uses packets; with MODEL_EXPRESS the rest
-		 * bypass links.
+		 * Without MODEL_EXPRESS every other view uses packets only.
+		 * With it all views may bypass links.
 		 */
 		workers[i].v.packets = !getenv("MODEL_EXPRESS") && i % 2 == 0;
 		workers[i].v.calm = 1;
