@@ -180,7 +180,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* Half of the sleepers at least wake up in time, also on a busy machine. */
+/* At least half of the sleepers wake up in time, also on a busy machine. */
 static void asleep(unsigned int time)
 {
 	static unsigned int slow;
@@ -223,7 +223,7 @@ static void disagree(unsigned int time)
 	(void)time;
 	CHECK(post(&req, rank ? 4 : 2, 0, 0));
 	ret = pending_wait(ctx, &req, LIMIT);
-	/* Another member has ended already. */
+	/* The other member has ended already. */
 	if (ret != -EPROTO && ret != -ECONNRESET)
 		errx(1, "members disagree: %s", strerror(-ret));
 }
@@ -266,8 +266,8 @@ static void received(unsigned int time)
 }
 
 /*
- * The first member has received a broadcast less than the others, as its counter
- * says: the barrier uses packets, which follow the broadcast.
+ * By its counter, the first member has received one broadcast less than the
+ * others: the barrier uses packets, which follow the broadcast.
  */
 static void behind(unsigned int time)
 {
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 	CHECK(angara_team_create(job, ctx, NULL, 0, NULL, &team));
 	CHECK(angara_team_malloc(team, 2 * BULK, &mr));
 	data = angara_mr_addr(mr);
-	/* The plan of the tree is made meanwhile. */
+	/* The library plans the tree during these barriers. */
 	for (i = 0; i < WARM_UP; i++)
 		CHECK(angara_barrier(team));
 	for (k = 0; k < sizeof(cases) / sizeof(*cases); k++) {

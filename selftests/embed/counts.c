@@ -29,7 +29,10 @@ struct counted {
 static struct counted *first, *last;
 static u32 first_n, last_n;
 
-/* Clear what may differ between both methods: a state, and interrupts. */
+/*
+ * Clears two counters that may differ between boards and packets: a state, and
+ * interrupts.
+ */
 static void host_drop(u32 kind, union ang_counters *c)
 {
 	/* Not a count, but the number of packets that may be sent now. */

@@ -64,7 +64,7 @@ void __wrap_emb_submit(struct emb_run *r, u32 node,
 	__real_emb_submit(r, node, cmd, pi);
 }
 
-/* While a command is delayed, time runs fast. */
+/* While a command is delayed, the clock of the library runs fast. */
 u64 __wrap_emb_now_ms(void)
 {
 	static u64 ahead;

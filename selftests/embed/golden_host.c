@@ -17,7 +17,10 @@
 
 #define QUIET_ROUNDS	2000	/* limit of rounds until the fabric must be idle */
 
-/* A context as the scenario uses it, which must be first, and its device. */
+/*
+ * A context and its device.  The scenario gets a pointer to @c, which must be
+ * the first member.
+ */
 struct emb_tctx {
 	struct tctx c;
 	struct ang_dev dom;
@@ -148,7 +151,7 @@ void host_steps_reset(struct host *h)
 }
 
 /*
- * Refused commands return errors of the library, not states of the adapter.  No
+ * The library returns an errno for a refused command, not ANGARA_ADM_ST_*.  No
  * command of the scenario should be refused.
  */
 u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree)

@@ -169,13 +169,16 @@ static int lay(struct angara_tree_failure *failure)
 	return ret;
 }
 
-/* Clears the tree without faults.  Return: rows that it had. */
+/* Clears the tree without faults.  Return: number of rows that were cleared. */
 static int lift(void)
 {
 	return angara_manage_tree_clear(others, map, TREE, NULL);
 }
 
-/* Are all rows there, or after the error @ret only those that are reported? */
+/*
+ * Success: are all rows set? After the error @ret: is at most the row left
+ * that is reported?
+ */
 static bool all_or_none(int ret, const struct angara_tree_failure *f)
 {
 	u32 up, there = rows_there(EPOCH, &up);
@@ -201,7 +204,7 @@ static void plain(void)
 	ok(lift() == (int)in_tree && !lift(), "all rows are cleared");
 }
 
-/* Is a packet lost at any moment, the tree is set all the same. */
+/* The tree is set even if any one packet is lost. */
 static void lost_once(bool executed)
 {
 	struct angara_tree_failure f;
@@ -367,7 +370,10 @@ static void write_first(void)
 	other_row(0);
 }
 
-/* The last router has a row of another manager; at any moment it also sets the first. */
+/*
+ * Another manager has set the row of the last router; at any moment it also
+ * sets the row of the first router.
+ */
 static void others_write(void)
 {
 	struct angara_tree_failure f;
@@ -431,7 +437,10 @@ static void lost_undo(bool executed)
 	   "any one request is lost, also while rows are cleared");
 }
 
-/* A row is cleared by others after it was set: the tree is not set. */
+/*
+ * Another manager clears a row after it was set: the attempt to set the tree
+ * fails.
+ */
 static void clear_first(void)
 {
 	angara_manage_set(others, path_to(0), ANGARA_MGMT_ROW_CLEAR, TREE, NULL, 0, NULL);
@@ -508,7 +517,10 @@ static void clear_dead(void)
 	faults.executed = false;
 	faults.forever = true;
 	faults.sent = 0;
-	/* Three packets each for the rows of routers before it in the map. */
+	/*
+	 * The packets for routers before it in the map are not lost: three for
+	 * each that has a row, one for each other.
+	 */
 	faults.at = 0;
 	for (u32 i = 0; i < at; i++)
 		faults.at += angara_tree_has(&rows[map->routers[i].router]) ? 3 : 1;
@@ -561,7 +573,7 @@ static void fabric_open(const char *name)
 	pe = calloc(angara_fabric_nodes(fabric), sizeof(*pe));
 	for (u32 i = 0; i < angara_fabric_nodes(fabric); i++)
 		pe[i] = 1;
-	/* The tree has links that are not on the way to any router. */
+	/* Some links of the tree are not on the path to any router. */
 	if (angara_fabric_tree(fabric, angara_fabric_nodes(fabric) - 1, pe, NULL, rows) < 2)
 		errx(1, "no tree");
 	free(pe);
@@ -577,7 +589,7 @@ static void fabric_open(const char *name)
 	CHECK(angara_discover(mine, 0, &map));
 }
 
-/* Sets the keys of a fabric that is open elsewhere. */
+/* Sets the keys of a fabric that another process keeps open. */
 static int keys_given(const char *key)
 {
 	for (u32 i = 0; i < size; i++)

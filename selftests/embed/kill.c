@@ -413,7 +413,7 @@ static bool all_ready(struct round *r)
 	return false;
 }
 
-/* Return: false: on a busy machine the victim has ended before. */
+/* Return: false if the victim has ended before, as on a busy machine. */
 static bool strike(struct round *r)
 {
 	pid_t pid = r->pids[r->victim];

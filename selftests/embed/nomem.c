@@ -113,7 +113,7 @@ static int of_color(const struct scene *scene, struct angara_team **team)
 	return angara_team_split(parent, 0, size - rank, &attr, team);
 }
 
-/* Agrees on a key for all members of a team; makes no team. */
+/* Agrees on a key for all members of a team; does not make a team. */
 static int of_key(const struct scene *scene, struct angara_team **team)
 {
 	struct angara_mr *mr;

@@ -34,7 +34,7 @@
 
 static struct ang_dev *devs[MAX_FDS];
 
-/* The replaced function of that name. */
+/* Return: the function of that name in the libraries behind this one. */
 static void *behind(const char *name)
 {
 	void *fn = dlsym(RTLD_NEXT, name);
@@ -167,7 +167,7 @@ static bool copy(void *mine, const void *theirs, size_t len, bool out)
 	return n == (ssize_t)len;
 }
 
-/* Does the call return data to the caller? */
+/* Does the call return data in its argument? */
 static bool answers(unsigned long nr)
 {
 	return nr == ANGARA_IOCTL_QUERY || nr == ANGARA_IOCTL_DOMAIN_CREATE ||
@@ -388,7 +388,10 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 	}
 }
 
-/* Additional names in /dev. */
+/*
+ * The folder /dev that the program reads, and the number of the next device in
+ * it.  Devices follow the real names.
+ */
 static DIR *dev_dir;
 static u32 dev_next;
 

@@ -165,7 +165,10 @@ static void *work(void *arg)
 			neighbours(w, len, round);
 		else
 			barrier(w);
-		/* Late threads find the other threads asleep. */
+		/*
+		 * Some threads are late, so they find the other threads
+		 * asleep.
+		 */
 		if (!rnd(&w->own, 20))
 			usleep(rnd(&w->own, 500));
 	}

@@ -154,7 +154,10 @@ static int post(struct posted *p, struct angara_team *team, unsigned int i)
 	}
 }
 
-/* Is the descriptor readable in time, after arming? */
+/*
+ * Arms the queue and sleeps in poll(2); the descriptor must become readable in
+ * time.
+ */
 static void sleep_by_fd(struct posted *p)
 {
 	struct pollfd pfd = { .events = POLLIN, .fd = angara_ctx_fd(ctx) };

@@ -79,7 +79,10 @@ static bool pauses(struct angara_ctx *ctx, unsigned int times)
 	return polled(ctx, 4) == 1 && d->run.sleep_until == now + times * SLICE;
 }
 
-/* Pauses get longer with each long yield, up to a limit, and begin again. */
+/*
+ * Each long yield doubles the pause, up to 128 slices.  After a time without
+ * long yields the pause is one slice again.
+ */
 static bool pauses_double(struct angara_ctx *ctx)
 {
 	unsigned int times;
@@ -95,7 +98,10 @@ static bool pauses_double(struct angara_ctx *ctx)
 	return pauses(ctx, 1);
 }
 
-/* With a processor per process, a thread yields often only if it shares its own. */
+/*
+ * With a processor per process, a thread yields often only while another
+ * thread uses its processor.
+ */
 static bool shares(struct angara_ctx *ctx)
 {
 	unsigned int alone, beside, again;
@@ -111,7 +117,10 @@ static bool shares(struct angara_ctx *ctx)
 	return alone == 2 && beside > 1024 / 8 && again == 2;
 }
 
-/* After a wait that times out, the next wait spins for less, down to a minimum. */
+/*
+ * After a wait that times out, the next wait spins for half as long, down to a
+ * minimum.
+ */
 static bool spins_less(struct angara_ctx *ctx)
 {
 	u64 spin;
