@@ -32,7 +32,9 @@ void hand_on(struct actor *a)
 	stepped();
 }
 
-/* Did the view put a node back, because a thread is in a lane of it? */
+/*
+ * Did the view put a node back because a thread is in one of the node's lanes?
+ */
 static bool put_back(const struct ang_view *v, u32 id)
 {
 	const struct ang_lane *l;

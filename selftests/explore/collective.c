@@ -252,7 +252,10 @@ static void act_stream(struct actor *a)
 		ring(a, c);
 		run_some(a);
 	}
-	/* The receiving node runs while the other one runs, whichever has woken it. */
+	/*
+	 * The receiving node runs at the same time as the sender, even without
+	 * work.
+	 */
 	for (i = 0; i < RINGS && a->index; i++) {
 		ring(a, c);
 		run(a, 1 + pick(a, 3));

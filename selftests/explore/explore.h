@@ -33,7 +33,10 @@
 #define TREE		0U
 #define STEADY		1U	/* tree that is never cleared */
 
-/* Memory of a context.  Each time it is created, it uses the other of two. */
+/*
+ * Memory of a context.  Each context has two, and uses the other one each time
+ * it is created.
+ */
 struct ctx_memory {
 	struct angara_wqe sq[OPS];
 	struct angara_cqe cq[OPS];

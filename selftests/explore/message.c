@@ -46,7 +46,8 @@ static void send(struct actor *a, struct context *c)
 
 /*
  * Checks that the messages of each sender arrive in the order of sending, and
- * each at most once.  The numbers go on over all lives of a sender.
+ * each at most once.  The numbers of messages continue over all lives of a
+ * sender.
  */
 static void arrive(struct context *c, const struct angara_msg *m)
 {

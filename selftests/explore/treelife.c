@@ -139,8 +139,8 @@ static void met(struct actor *a, struct context *c, const struct posted *p,
 }
 
 /*
- * Every third operation is a barrier: participants with different lives would
- * disagree about it.
+ * Every third operation after a join is a barrier, so participants in different
+ * lives of the row would post different operations.
  */
 static void take_part(struct actor *a, struct context *c)
 {
@@ -329,7 +329,10 @@ static void act_lives(struct actor *a)
 {
 	u32 i;
 
-	/* Most scenarios start as all programs do. */
+	/*
+	 * Most scenarios start like programs: the node sets its row, and its
+	 * contexts join.
+	 */
 	if (pick(a, 4))
 		set_again(a);
 	for (i = 0; i < ROUNDS; i++) {

@@ -354,9 +354,15 @@ void world_restore(u64 seed)
 	for (i = 0; i < NODES + WORKERS; i++) {
 		rnd(&s);
 		shared.actor[i].seed = s;
-		/* All views bypass links, all use packets, or some do each. */
+		/*
+		 * All views use packets, or bypass links, or each actor's view
+		 * does one of both, by a bit of the seed.
+		 */
 		shared.actor[i].h.v.packets = seed % 4 == 3 ? s >> 40 & 1 : seed % 4 == 2;
-		/* In half of the schedules, threads enter nodes together. */
+		/*
+		 * In half of the schedules, several threads may enter a node
+		 * at the same time, see ang_lane.c.
+		 */
 		shared.actor[i].h.v.calm = seed >> 2 & 1;
 	}
 }
