@@ -380,7 +380,7 @@ static int intrude(const void *what, size_t len)
 		n = sizeof(on);
 		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &n) || !on ||
 		    !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-			continue; /* the launcher's */
+			continue; /* the launcher's socket */
 		n = sizeof(at);
 		if (getsockname(fd, (struct sockaddr *)&at, &n))
 			continue;
@@ -416,7 +416,9 @@ static int mode_stranger(void)
 	return mode_gather();
 }
 
-/* Once all have joined, PMI is not needed: there are no more requests. */
+/*
+ * Once all have joined, the library sends no more requests to the PMI server.
+ */
 static int mode_quiet(void)
 {
 	int fd = atoi(getenv("PMI_FD")), kept = dup(fd), pair[2], bad;

@@ -88,7 +88,7 @@ bool said_trees(void);
 /* Reduces until a node is lost; lib_endless.c */
 bool endless(void);
 
-/* A team of all executes collectives.  Also counts its members. */
+/* Checks by an allreduce that exactly the members of the team take part. */
 bool works(struct angara_team *team);
 
 #endif /* LIB_TEST_H */

@@ -254,7 +254,7 @@ static bool sysfs_others(void)
 	a = read_sysfs();
 	ok &= expect("another bus", a.kind, ANGARA_ADAPTER_UNKNOWN) &
 	      expect("no driver", a.driver[0], 0);
-	/* An address that is none, and a card without a driver. */
+	/* The folder's name is no PCI address, and the card has no driver. */
 	ok &= sysfs_link("fabric0/subsystem", "../../bus/pci");
 	a = read_sysfs();
 	ok &= expect("no address", a.kind, ANGARA_ADAPTER_UNKNOWN) &

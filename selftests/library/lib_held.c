@@ -335,7 +335,7 @@ static bool buffers(void)
 	ok = true;
 	for (i = 0; ok && i < all; i++) {
 		/*
-		 * Use the quarters of pages: the first quarter of all pages,
+		 * Take a quarter of each page: the first quarter of all pages,
 		 * then the second.
 		 */
 		char *p = at + (size_t)(i % (all / 4)) * PAGE + i / (all / 4) * 1024;

@@ -38,7 +38,10 @@ static bool chosen(void)
 	return ok;
 }
 
-/* Only the caller gets slots below first_slot. */
+/*
+ * The library assigns no slot below first_slot; only the caller may choose
+ * these.
+ */
 static bool left(void)
 {
 	struct angara_domain_attr attr = { .size = sizeof(attr), .first_slot = UINT32_MAX };
@@ -219,7 +222,10 @@ static bool aligned_by_length(size_t len)
 	return ok;
 }
 
-/* Of either backend, whichever this process uses. */
+/*
+ * Memory is aligned as the backend @ops promises, whichever backend this
+ * process uses.
+ */
 static bool aligned_by_backend(const struct ang_dev_ops *ops, struct ang_dev *dev,
 			       const char *what, size_t align)
 {

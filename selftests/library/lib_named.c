@@ -44,7 +44,10 @@ static bool node(void)
 	return ok;
 }
 
-/* No tree: requiring one fails, else the team works in software. */
+/*
+ * An unprivileged user gets no tree: a team that requires one fails, another
+ * team works in software.
+ */
 static bool unprivileged(void)
 {
 	struct angara_team_attr wants = { .size = sizeof(wants), .flags = ANGARA_TEAM_TREE };

@@ -227,7 +227,7 @@ static bool by_modules(void)
 	       expect("numbers without levels", !memcmp(numbers, ranks, sizeof(ranks)), 1);
 }
 
-/* The program's pseudo-random numbers continue as without a split. */
+/* angara_numbers() does not change the program's pseudo-random numbers. */
 static bool random_left(void)
 {
 	uint32_t modules[MEMBERS], numbers[MEMBERS];

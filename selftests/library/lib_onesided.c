@@ -24,7 +24,7 @@ static int post(int ret)
 	return ret == -EAGAIN ? 1 : ret;
 }
 
-/* Starts an operation, as soon as there is room for it. */
+/* Calls again until there is room for the operation. */
 #define POST(call) ({ int post_; do post_ = post(call); while (post_ == 1); post_; })
 
 /* Methods of sending data and a flag; the flag must arrive last. */

@@ -149,7 +149,10 @@ static bool same_bits(struct angara_team *team, struct angara_mr *mr, size_t wan
 	       expect("the adapter's bits", memcmp(v + out, v + want, count * sizeof(double)), 0);
 }
 
-/* Sums over some members, by a team with a tree of that root, and by one without. */
+/*
+ * Sums over some members, by a team with a tree of root @root, and by a team
+ * without a tree.
+ */
 static bool in_order_of(const unsigned int *ranks, unsigned int n, unsigned int root,
 			struct angara_mr *mr)
 {

@@ -52,7 +52,7 @@ static bool sums(struct angara_team *team, struct angara_mr *mr, uint32_t algo,
 	return ok && expect("behind", (long long)out[count], -1);
 }
 
-/* A sum of a part for each member takes this many messages of this member. */
+/* Does a sum with a part for each member take @num messages of this member? */
 static bool takes(uint32_t algo, const uint32_t *dims, unsigned int ndims, size_t packet,
 		  long long num)
 {
@@ -68,7 +68,10 @@ static bool takes(uint32_t algo, const uint32_t *dims, unsigned int ndims, size_
 	return ok;
 }
 
-/* A ring of n sends n - 1 parts twice, once of them in packets. */
+/*
+ * In a ring of n members, each sends n - 1 parts twice: parts to combine in
+ * packets, results whole.
+ */
 static bool counted(void)
 {
 	const size_t part = BLOCK * sizeof(double);

@@ -63,7 +63,10 @@ static const unsigned int counts[] = {
 	0, 1, 511, 512, 1023, 1024, 1025, 1536, 5000, MAX_COUNT,
 };
 
-/* With @registered: offsets in regions, which are not 0; else addresses. */
+/*
+ * If @registered, arguments are offsets in regions, which are not 0; else they
+ * are addresses.
+ */
 static bool lengths(struct angara_team *team, uint64_t *in, uint64_t *out,
 		    const struct angara_mr *registered)
 {

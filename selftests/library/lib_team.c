@@ -13,7 +13,7 @@
 
 #define SURVIVOR	"# survived"
 
-/* An allreduce by which members check that only members take part. */
+/* Checks by an allreduce that exactly the members of the team take part. */
 bool works(struct angara_team *team)
 {
 	struct angara_mr *mr = own_region(8);

@@ -149,7 +149,10 @@ void said_start(void)
 	dup2(fileno(said_file), 2);
 }
 
-/* Return: the number of its lines, the first of which is @line. */
+/*
+ * Ends the capture and prints what was captured.
+ * Return: the number of lines; @line gets the first.
+ */
 unsigned int said_end(char line[SAID_MAX])
 {
 	unsigned int n = 0;
@@ -229,7 +232,9 @@ static int listener_of(unsigned int rank)
 	return -1;
 }
 
-/* The address of rank 1 drops all packets: the deadline holds. */
+/*
+ * The address of rank 1 drops all packets: the exchange ends at its deadline.
+ */
 static void test_hole(void)
 {
 	char line[SAID_MAX], where[ANG_NET_NAME];

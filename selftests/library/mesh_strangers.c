@@ -93,8 +93,8 @@ static void *trap_main(void *arg)
 }
 
 /*
- * A stranger listens at the address that rank 0 has of rank 1; rank 1 does not
- * take part.
+ * A stranger listens at the address that rank 0 has for rank 1; rank 1 does
+ * not take part.
  */
 static void test_impostor(enum impostor kind, int want, const char *tells,
 			  const char *what)

@@ -256,7 +256,10 @@ static bool tree_leads(const struct angara_fabric *f, u32 one, bool *sound)
 			*sound &= i >= f->topo.nodes || !met[i];
 			continue;
 		}
-		/* Up to the root, over allowed turns down, and no failure. */
+		/*
+		 * On the way up to the root no link has failed, and the turns
+		 * down the same way are allowed.
+		 */
 		while (at != root && steps++ < f->topo.routers) {
 			u32 up = rows[at].to_root, to;
 
