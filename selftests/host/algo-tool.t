@@ -124,7 +124,8 @@ links()
 			-l 2:1us:1GB/s:any,8:0:0 -b 64KiB)" 66.536
 }
 
-# Renumbering makes fewer bytes leave the modules, and loses none.
+# With renumbered members fewer bytes leave the modules, and all bytes still
+# arrive.
 numbers()
 {
 	local place
@@ -206,9 +207,9 @@ figures()
 		}' "$@"
 }
 
-# counted COMMAND...: messages between 6 processes of the command, and their
-# bytes through each level, are those that the schedules say. Messages are short
-# and long ones.
+# counted COMMAND...: COMMAND starts 6 processes. Their messages, and the bytes
+# through each level, are as many as the schedules say, for short and long
+# messages.
 counted()
 {
 	local algo want got columns=('messages 1' 'bytes 1' 'messages 2' 'bytes 2')
@@ -260,8 +261,9 @@ placed()
 	[ "$got" = "$want" ]
 }
 
-# g and c are times of 65536 bytes, and a clock that advances by 131072 ns per reading
-# makes 2 ns of them. Four times as long: four times as much.
+# g and c are the times of 65536 bytes, divided by their number. A clock that
+# advances by 131072 ns per reading gives 2 ns per byte; four times the advance
+# gives four times the result.
 fitted_bytes()
 {
 	local times ns

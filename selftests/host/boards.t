@@ -124,13 +124,13 @@ on_boards()
 	ANGARA_EXPRESS=long same $((OPERATIONS / 10)) "$@"
 }
 
-# Members that do not wait longer than usual.
+# Members that wait no longer than by default.
 briefly()
 {
 	ANGARA_EXPRESS=1 same 0 "$@"
 }
 
-# Members without boards meet others.
+# Every other member does not use boards.
 mixed()
 {
 	cat >"$TAP_TMP/mixed" <<-END

@@ -142,7 +142,8 @@ executed()
 			END { print n + 0 }' "$TAP_TMP/locks" "$TAP_TMP/profile"
 }
 
-# Per operation, rounded. The program has to be at the addresses of its file.
+# Locked instructions per operation, rounded. The table has addresses in the
+# file, so the program must run at these addresses.
 locked()
 {
 	locks >"$TAP_TMP/locks" && [ -s "$TAP_TMP/locks" ] || return
@@ -267,7 +268,8 @@ for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" env "ANGARA_EXPRESS=$(express "$op")" \
 		"$COST" quiet "${op%.packets}" 200
 done
-# A program that may sleep, but does not, makes no system calls either.
+# If the queue has a descriptor to wait for, but the program only polls, it
+# makes no system calls either.
 for op in $FI_OPS; do
 	check "no system call: $op" env COST_QUIET=1 ANGARA_FABRIC=embedded:2x2 \
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric" "$FI" cost "$op" 200

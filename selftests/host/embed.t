@@ -36,7 +36,8 @@ inside()
 		"$OUT/lib/libangara.a"
 }
 
-# Every third of 3000 processors, in a set with room for 1024.
+# A process that may use every third of 3000 processors: a cpu_set_t has room
+# for 1024.
 processors()
 {
 	inside cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
@@ -68,7 +69,7 @@ yields()
 		ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/yields"
 }
 
-# A doorbell fails after the entry is in the queue.
+# A doorbell fails although the entry is already in the queue.
 posted()
 {
 	inside post && ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/post"

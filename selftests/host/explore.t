@@ -58,7 +58,7 @@ families()
 	done
 }
 
-# The same seed gives the same schedule, printed or not.
+# The same seed gives the same schedule, whether it is printed or not.
 replays()
 {
 	"$T/explore" --show messages 12345 >"$TAP_TMP/one" &&

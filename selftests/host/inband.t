@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Trees laid by management packets from one node of an embedded fabric: by the
-# library, while packets are lost, links fail and others write; by angaractl, with
-# collectives on them. Inserts the faults of selftests/embed/inband.txt.
+# library, while packets are lost, links fail and other managers write rows; by
+# angaractl, followed by collectives on the trees. Inserts the faults of
+# selftests/embed/inband.txt.
 
 # shellcheck disable=SC2016 # variables of Perl
 

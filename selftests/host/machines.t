@@ -33,13 +33,13 @@ on()
 	nsenter -t "$pid" -n "$@"
 }
 
-# Has the process a network namespace of its own?
+# Does the process have a network namespace of its own?
 parted()
 {
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/$$/ns/net)" ]
 }
 
-# Three machines on a switch, which the first one has.
+# Connects three machines by a switch in the first one.
 machines()
 {
 	local n
@@ -65,7 +65,7 @@ server()
 
 	shift 2
 	mkdir -p "$dir"
-	# Without a function, so that PID is the server's.
+	# Not by the function on, so that PID is the server's.
 	nsenter -t "${SPACES[$machine]}" -n setpriv --pdeathsig KILL "$V" \
 		--fabric torus:3x2 --peer-timeout 20 --socket-dir "$dir" "$@" \
 		>"$dir.out" 2>"$dir.log" &
@@ -130,7 +130,7 @@ cut()
 		await grep -q reconnected "$C.log"
 }
 
-# twice FILE TEXT: does the text stand in at least two lines?
+# twice FILE TEXT: do at least two lines of FILE have TEXT?
 twice()
 {
 	[ "$(grep -c "$2" "$1")" -ge 2 ]

@@ -56,8 +56,8 @@ all_fortran()
 	done
 }
 
-# Every collective that intercommunicators have passes through, blocking and
-# non-blocking.
+# All collectives on intercommunicators, blocking and non-blocking, pass through
+# to the MPI.
 inter()
 {
 	good 4 ways "$1" mpi 4 inter &&
@@ -91,7 +91,8 @@ native_beside()
 		passed 'allreduce init' 'datatype of a reduction'
 }
 
-# Non-blocking calls pass through without a team, and not with one.
+# Without a team, non-blocking calls pass through to the MPI; with a team they
+# do not.
 late()
 {
 	good 3 ways offload mpi 3 mix late &&

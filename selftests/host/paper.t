@@ -151,8 +151,8 @@ fits()
 	done
 }
 
-# The band of a ratio covers its simulations with different parameters, and that
-# with the defaults.
+# The band of a ratio is the range of its values over all samples of the
+# parameters, and contains the value with the defaults.
 bands()
 {
 	local least most
@@ -279,8 +279,9 @@ costs()
 		cell 'the whole of figure 7' 7
 }
 
-# A time that others made longer is not judged, unless the processor time is
-# within the bound: four simulations of 25 s on a machine with $(nproc) processors.
+# A time that other processes made longer is not judged, unless the processor
+# time is within the bound: four simulations of 25 s on a machine with $(nproc)
+# processors.
 idle()
 {
 	local cores

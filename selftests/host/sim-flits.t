@@ -136,8 +136,8 @@ engines()
 		}'
 }
 
-# 4096 routers. A shorter run has more packets than those of small fabrics.
-# large ROUTING
+# large ROUTING: a fabric of 4096 routers. Even a shorter run has more packets
+# than the runs of small fabrics.
 large()
 {
 	local TIME=10us

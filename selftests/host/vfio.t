@@ -27,7 +27,8 @@ refuses()
 		grep -qF -- "$text" "$TAP_TMP/err"
 }
 
-# Descriptions in files that are wrong, or longer than drivers read.
+# Files with wrong descriptions, or with descriptions that are longer than
+# drivers read.
 bad_graphs()
 {
 	local graph=$TAP_TMP/graph
@@ -180,7 +181,7 @@ ctl()
 	LD_LIBRARY_PATH=$O/lib exec "$O/bin/angaractl" --server "$DIR" "$@"
 }
 
-# Sends all requests repeatedly until it is stopped.
+# Sends all requests, again and again, until the process is stopped.
 watch()
 {
 	local what
