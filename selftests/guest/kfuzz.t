@@ -7,8 +7,8 @@
 set -u
 . selftests/tap.sh
 
-# When the kernel of a guest dies, the host still has the program that was
-# running.
+# When the kernel of a guest dies, the journal on the host names the program
+# that was running.
 journal_is_left()
 {
 	local dir=$TAP_TMP/share status=0

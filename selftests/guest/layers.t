@@ -8,7 +8,7 @@ set -u
 
 OBJ=build/kernel/6.12/driver
 
-# The tool finds a circle: two files, of which each calls the other.
+# The tool finds a circle of two files that call each other.
 finds()
 {
 	echo 'int a(void); int b(void); int a(void) { return b(); }' >"$TAP_TMP/a.c"
