@@ -59,7 +59,10 @@ static bool describes(struct fi_info *info, const struct angara_adapter *a)
 	       closed(&fabric->fid);
 }
 
-/* After the entry of this process's place there is one for each adapter. */
+/*
+ * The first entry, "angara", is for the place of this process; after it there
+ * is one entry for each adapter.
+ */
 static bool each(void)
 {
 	struct fi_info *info = entries(NULL), *entry;
@@ -117,7 +120,7 @@ static bool chosen(void)
 	return ok;
 }
 
-/* Has the text these lines, in this order? */
+/* Does the text have these lines, in this order? */
 static bool has_lines(const char *text, const char *const *lines)
 {
 	for (; *lines; lines++) {
@@ -206,7 +209,7 @@ static bool texts(void)
 	/* No room: the text is cut. */
 	nic->fid.ops->tostr(&nic->fid, small, sizeof(small));
 	ok = ok && expect(strcmp(small, "0123456789    n"), 0);
-	/* Some versions of libfabric pass the room that is left. */
+	/* Some versions of libfabric pass the length of the remaining room. */
 	memset(text, 'y', 6000);
 	text[6000] = 0;
 	nic->fid.ops->tostr(&nic->fid, text, sizeof(text) - 6000);

@@ -94,7 +94,10 @@ static bool absent(void)
 	return ok;
 }
 
-/* Closing a group before it is joined ends the join of all. */
+/*
+ * If a member closes the group before the join has ended, the join fails for
+ * all members.
+ */
 static bool giving_up(void)
 {
 	struct team t;
@@ -109,7 +112,7 @@ static bool giving_up(void)
 	leave(&t, 1);
 	ok = ok && hears(&t, 2, FI_ECANCELED, "node 0 failed or timed out");
 	leave(&t, ~0U);
-	/* Now no other member has started to join. */
+	/* Now rank 0 has not started to join when the others leave. */
 	ok = ok && in_touch(1, 0) && in_touch(2, 0) &&
 	     start_join(&t, 3, in_order, 6);
 	leave(&t, ~0U);

@@ -222,7 +222,10 @@ static bool double_sums(const int *order, enum fi_op op)
 	}
 	for (r = 0; ok && r < N; r++) {
 		ok = expect(reduce(order[r], COUNT, FI_DOUBLE, op), 0);
-		/* Earlier members have done as much as they can. */
+		/*
+		 * The members that called before make all progress that they
+		 * can.
+		 */
 		fi_cq_read(of(&t, order[r])->s.cq, NULL, 0);
 	}
 	return ok && ended(&t, 0, &t);

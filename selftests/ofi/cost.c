@@ -55,7 +55,10 @@ static void look(void)
 		exit(1);
 }
 
-/* A write by a program that may sleep, but does not. */
+/*
+ * Writes 8 bytes and polls for the completion, even if the queue has a descriptor
+ * to wait for (FI_WAIT_FD).
+ */
 static void write_8(void)
 {
 	if (fi_write(s[0].ep, out, LEN, NULL, s[0].peer, start_of(&s[1], in), KEY,

@@ -539,7 +539,7 @@ static bool babble(uint32_t *state)
 		   &wire, WIRE + n * 4);
 }
 
-/* Has the call succeeded, or was there only no room? */
+/* Did the call succeed, or fail only for lack of room? */
 static bool tried(ssize_t ret)
 {
 	return !ret || expect(ret, -FI_EAGAIN);

@@ -496,7 +496,10 @@ static bool orphans(void)
 					      s[0].peer, COPIES, NULL), 0);
 	for (i = 0; ok && i <= COPIES; i++)
 		ok = receive_copy(i);
-	/* Wait for all that the receiver has sent about them. */
+	/*
+	 * Wait for the completion, and for all messages that the receiver has
+	 * sent before its answer.
+	 */
 	ok = ok && completion(&s[0], &e) &&
 	     expect(fi_trecv(s[0].ep, mem[0], 8, NULL, s[0].peer, 1, 0, mem), 0) &&
 	     expect(fi_tinject(s[1].ep, mem[1], 8, s[1].peer, 1), 0) &&

@@ -160,7 +160,7 @@ static bool lingers(void)
 	return ok;
 }
 
-#define IDLE	16	/* peers, as many as the man page says */
+#define IDLE	16	/* peers that may receive nothing, by the man page */
 
 /* Many receivers that receive nothing do not block others. */
 static bool many_idle(void)

@@ -107,7 +107,7 @@ static bool all_landed(int n)
 
 static struct writer writers[2 * CTXS];
 
-/* Before the writers are described. */
+/* Called before the writers are filled in. */
 static void prepare(void)
 {
 	int i;

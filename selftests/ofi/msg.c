@@ -534,7 +534,10 @@ static bool delivered(void)
 				      &a, &b) &&
 		     filled(mem[1], len, (unsigned int)i);
 	}
-	/* The send completes before the receive, when the peer polls. */
+	/*
+	 * The send completes before the receive is posted, when the peer
+	 * polls.
+	 */
 	for (i = 0; ok && i < 100; i++)
 		ok = (i || expect(deliver(s[0].peer, 8, true, &a), 0)) &&
 		     nothing(&s[0]);

@@ -60,7 +60,10 @@ static bool both_done(void)
 	       nothing(&s[0]);
 }
 
-/* The short operation comes second, and shows the order. */
+/*
+ * A long operation starts first, then a short one, whose result shows the
+ * order.
+ */
 static bool in_order(uint64_t order, int second, int first)
 {
 	bool ok = setup(order);

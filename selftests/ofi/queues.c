@@ -145,7 +145,7 @@ static bool sleeping(void)
 	pthread_create(&thread, NULL, signal_later, s[0].cq);
 	ok = ok && expect(fi_cq_sread(s[0].cq, &e, 1, NULL, LONG_MS), -FI_EAGAIN);
 	pthread_join(thread, NULL);
-	/* The program sleeps by itself. */
+	/* The program itself sleeps, in poll(2). */
 	ok = ok && expect(fi_control(fids[0], FI_GETWAIT, &p.fd), 0) &&
 	     expect(fi_trywait(s[0].fabric, fids, 2), 0) &&
 	     expect(poll(&p, 1, 0), 0) && put() &&

@@ -270,7 +270,10 @@ static bool gone(void)
 	return ok;
 }
 
-/* With FI_FENCE an operation waits for all earlier ones, by -FI_EAGAIN. */
+/*
+ * With FI_FENCE a call returns -FI_EAGAIN until all earlier operations have
+ * ended.
+ */
 static bool fence(void)
 {
 	const struct how how = { 0 };

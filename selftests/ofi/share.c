@@ -222,7 +222,7 @@ static bool used(void)
 	return ok;
 }
 
-/* Names of other files, and files of other users. */
+/* Invalid names, and files of other users. */
 static bool bad_names(void)
 {
 	static const char *const bad[] = {
