@@ -6,7 +6,7 @@
  */
 #include "forms.h"
 
-/* Datatypes of one int in each three, made by each constructor. */
+/* Datatypes that hold one of three ints, one made by each constructor. */
 #define GAPPY	6
 static MPI_Datatype gappy[GAPPY];
 static const MPI_Datatype types[TYPES] = { MPI_INT, MPI_DOUBLE, MPI_SHORT };

@@ -9,7 +9,7 @@ const char *const comm_names[COMMS] = {
 	"all but the first", "all in reverse", "self",
 };
 
-#define OWN	6	/* first one that comms_free() leaves */
+#define OWN	6	/* first communicator that comms_free() does not free */
 
 void comms_make(void)
 {
