@@ -137,7 +137,10 @@ static void fill(void)
 	clear(dst_mem, sizeof(dst_mem));
 }
 
-/* Are bytes @from of the source of PE @pe at @to of the destination? */
+/*
+ * Are the @len bytes at @from of PE @pe's source also at @to of this PE's
+ * destination?
+ */
 static bool same(size_t to, size_t from, size_t len, int pe)
 {
 	size_t i;

@@ -26,7 +26,7 @@ static void same_offset(const char *base, const char *block)
 	EXPECT(v[0] == -v[1]);
 }
 
-/* The heap has 32 MiB, and @base at its beginning. */
+/* @base is at the start of the heap, which has 32 MiB. */
 static void aligned(const char *base)
 {
 	size_t align;
