@@ -32,7 +32,10 @@ static u32 ask(struct host *h, struct angara_mgmt *p)
 	return p->status;
 }
 
-/* Clears a row of a router, which has none, with a key.  Return: status */
+/*
+ * Asks a router to clear a row that it does not have, with this key.  Return:
+ * status
+ */
 static u32 clear(struct host *h, const struct angara_mgmt *to, u64 key)
 {
 	struct angara_mgmt p = {

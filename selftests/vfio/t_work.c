@@ -234,7 +234,7 @@ static void function_reset(void)
 	reset_at_work(true);
 }
 
-/* Machines that die with transfers in flight release their card. */
+/* Machines that die with transfers in flight release their cards. */
 static void hang_up(void)
 {
 	struct host *h = host_new("", &cfg_default);

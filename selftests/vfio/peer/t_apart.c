@@ -22,8 +22,8 @@ static struct tctx *ctx[64];	/* context of each node; NULL: not in this process 
 static u32 pending[64];
 static u32 done[64], bad[64];
 static u64 lost;		/* nodes named by errors */
-static int ready[2], go[2];	/* pipes over which a server reports its
-				 * port, and waits */
+static int ready[2], go[2];	/* pipes: a server writes its port to @ready, and
+				 * waits for a byte in @go */
 
 static void nap(void)
 {
@@ -330,7 +330,10 @@ static void lose(pid_t pid)
 	drain();
 }
 
-/* A new server has set its rows: uses it, with the tree laid again. */
+/*
+ * Waits for a new server that has set its rows, replaces the rows here, and
+ * continues with it.
+ */
 static void resume(const char *dims, u32 nodes)
 {
 	u32 i;
@@ -370,7 +373,7 @@ static void killed(void)
 		for (i = 0; i < 4; i++)
 			put_arrives(i, 3 - i);
 		pid = server("2x2x2", 0xF0, NULL, at, NULL, 1, 0);
-		/* Its rows are set. */
+		/* The new server reports that its rows are set. */
 		server_word();
 		resume("2x2x2", 4);
 	}
@@ -404,7 +407,7 @@ static void restarted(void)
 	drain();
 	EXPECT(lost && !(lost & 0x3));
 	EXPECT(strstr(said, "earlier server"));
-	/* It joins. */
+	/* The new server reports that it has joined. */
 	server_word();
 	resume("2x2", 2);
 	work(10, 0);

@@ -13,8 +13,8 @@
 #include "join.h"
 
 /*
- * A fabric in two parts.  With @cut, each connection ends after that many bytes.
- * Only these servers use join_key.
+ * A fabric in two parts.  With @cut, each connection ends after that many
+ * bytes.  Only the servers of such fabrics use join_key.
  */
 static struct host *joined(const char *dims, const struct ang_cfg *cfg, u64 here,
 			   u32 cut)

@@ -415,7 +415,10 @@ static void impostors(void)
 	}
 }
 
-/* mismatch(): servers of which one has another key, or none. */
+/*
+ * Two servers with different keys, or one without a key: they refuse each
+ * other, and a message has @line.
+ */
 static void mismatch(const char *listens, const char *dials, const char *line)
 {
 	struct host *h = join_host(&side[0], "2x2", &cfg_default, 1);
