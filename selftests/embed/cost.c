@@ -5,7 +5,7 @@
  * measured(), so a tool that counts within that function counts the operation.
  *
  *	cost run OPERATION COUNT	on 2 nodes, for a tool that counts
- *	cost quiet OPERATION COUNT	the same; a system call kills it, an
+ *	cost quiet OPERATION COUNT	as run; a system call kills the program, an
  *                                         allocation makes it fail
  *	cost copies OPERATION NODES	bytes of payload copied, in units of the
  *					operation's length

@@ -2,9 +2,9 @@
 /*
  * Trees that are laid by management packets, when packets are lost, links go down
  * and other managers write at any moment.  For selftests/host/inband.t, linked with
- * --wrap=ang_device_open: each packet of the first manager passes this program.
- * Argument: the fabric, which is also that of ANGARA_FABRIC.  With a second one, only
- * sets this key at all routers.
+ * --wrap=ang_device_open, so that each packet of the first manager passes through
+ * this program.  Argument: the fabric, which is also that of ANGARA_FABRIC.  With a
+ * second argument, a key, the program only sets this key at all routers.
  *
  * After each attempt the rows are read without faults: all are there, or none
  * except those that are reported as left.  Prints TAP.

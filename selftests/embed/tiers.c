@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Random collectives, for a comparison of both tiers: the members of a job post
- * the same ones, some of which are queued, in two teams at a time.  Each member
- * delays and waits as its own seed decides.
+ * Random collectives, for a comparison of both tiers, boards and packets.  The
+ * members of a job post the same collectives, some of which are queued, in two
+ * teams at a time.  Delays and ways to wait depend on a member's own seed.
  *
  *	angara-run -n N tiers OPERATIONS SEED
  *

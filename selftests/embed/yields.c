@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waits next to a program that computes, which takes a slice of time at every
- * yield: a wait sleeps after its first long yield, and longer after each that
- * follows soon.  If yields are short, a wait continues to yield.  Polls never
- * sleep.  The test makes the fabric believe that it has more processes than
- * processors.  If there are enough processors, a thread yields often only while
- * it shares its processor.  A wait spins for less if the last ones took long.
+ * Waits beside a program that computes: at every yield that program takes a slice
+ * of time.  A wait sleeps after its first long yield, and sleeps longer after each
+ * long yield that follows soon.  If yields are short, a wait continues to yield.
+ * Polls never sleep.  The test makes the fabric believe that it has more processes
+ * than processors.  If there are enough processors, a thread yields often only
+ * while it shares its processor.  A wait spins for a shorter time if the waits
+ * before it took long.
  * Linked with --wrap=sched_yield, --wrap=emb_now_ns and --wrap=emb_wait.
  * Prints TAP.
  */
