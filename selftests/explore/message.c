@@ -4,8 +4,8 @@
  * and destroyed.  Receivers are slow, so that some messages are refused and
  * wait.
  *
- * Fences hold operations back until earlier ones to the same node have ended;
- * refused messages make that take long.
+ * A fence holds an operation back until earlier ones to the same node have ended;
+ * refused messages delay their end.
  *
  * A tag holds the sender, its life, and the number of the message.
  */

@@ -7,7 +7,7 @@
  * the sum that belong to that participant.  So a result identifies its
  * contributions.  All of them have to be of one life: each is the n-th one of
  * its participant since the participant joined, in one life of the row on each
- * node, and these rows have always belonged together.
+ * node.  A life of one row always has the same life of the other row as partner.
  */
 #include <string.h>
 
