@@ -45,7 +45,7 @@ static inline uint64_t address(const void *p)
 	return (uintptr_t)p;
 }
 
-/* All peers by rank. */
+/* Return: the addresses of all processes, by rank. */
 const struct angara_peer *peers(void);
 
 extern const struct part open_parts[];

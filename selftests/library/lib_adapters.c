@@ -60,7 +60,10 @@ static uint32_t kind_of(uint32_t number)
 	       ANGARA_ADAPTER_UNKNOWN;
 }
 
-/* All nodes of this process's fabric are in the list; one is its own. */
+/*
+ * All nodes of this process's fabric are in the list; one of them is the
+ * process's own node.
+ */
 static bool all_adapters(void)
 {
 	const struct angara_domain_info mine = alone_about(ctx);

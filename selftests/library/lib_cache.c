@@ -233,7 +233,9 @@ static bool ranges(void)
 		    -EINVAL) &&
 	     expect("no memory", angara_mr_hold(d, (void *)-1UL, 1, 0, NULL, &a),
 		    -EFAULT);
-	/* It is held while the domain is closed, which frees everything. */
+	/*
+	 * Closing the domain frees everything, also this range, which is held.
+	 */
 	ok = ok && holds(d, at, 1, 0, &a);
 	munmap(at, 8 * PIECE);
 	angara_domain_close(d);

@@ -184,7 +184,10 @@ static bool in_order_of(const unsigned int *ranks, unsigned int n, unsigned int 
 	return expect("destroy", angara_team_destroy(tree), 0) && ok;
 }
 
-/* All members, in both orders; then every second one, and all but the first. */
+/*
+ * Teams of all members, in both orders of ranks; of every second member; of
+ * all but the first.
+ */
 static bool order(void)
 {
 	struct angara_mr *mr = own_region(3UL * MAX_PAIRS * sizeof(double));

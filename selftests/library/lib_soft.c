@@ -333,8 +333,8 @@ static void task_open(struct task *t, struct angara_team *team, size_t max,
 		return;
 	}
 	/*
-	 * Not a multiple of a page, so regions from which messages are sent
-	 * overlap.
+	 * The length is not a multiple of a page, so regions from which
+	 * messages are sent overlap.
 	 */
 	t->mem = malloc(t->out + area(t) + 100);
 	if (!t->mem)
@@ -382,7 +382,7 @@ static bool all_kinds(struct angara_team *team, bool registered)
 	return ok;
 }
 
-/* All collectives in software; angara_team_query() reports that. */
+/* All collectives run in software; angara_team_query() reports that. */
 static bool by_software(void)
 {
 	struct angara_team_info info = { .size = sizeof(info) };

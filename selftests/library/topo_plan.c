@@ -324,7 +324,7 @@ static bool many_local(void)
  * One packet of 17 flits, in nanoseconds.  Down: 300 in, 20 PEGroup, 84 for a
  * cable and its router, 37 PCIe, 300 out.  Up: 337 in, 34 to read it, 8 and the
  * next cycle, 29.013 and 80 for a cable, 34 to read, 8 and the next cycle; then
- * 20 PEGroup and down.  Of 64 packets: 63 times 37 after the first one.
+ * 20 PEGroup and down.  64 packets take 63 * 37 ns more.
  */
 static bool known_times(void)
 {
