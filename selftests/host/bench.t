@@ -190,7 +190,7 @@ ofi_rate_on()
 		timeout 120 "$TAP_TMP/ofi-rate" -d "$1" angara "${@:2}"
 }
 
-# The same on the two adapters of a fabric.
+# ofi_rate ARGUMENT...: ofi-rate over the two adapters of a fabric.
 ofi_rate()
 {
 	ofi_rate_on angara0,angara1 "$@"

@@ -225,7 +225,7 @@ links()
 		ctl link show dev angara1 | grep -q '^angara1 *1  Y-  *3 '
 }
 
-# Nothing is set up: no rows, no contexts, counters are 0.
+# The fabric has no rows and no contexts, and all counters are 0.
 empty()
 {
 	[ "$(ctl tree | wc -l)" = 1 ] && [ "$(ctl ctx | wc -l)" = 1 ] &&

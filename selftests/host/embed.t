@@ -389,7 +389,7 @@ check 'more processes than procs= allows' complains 'Device or resource busy' 1 
 	sh -c "ANGARA_FABRIC=embedded:2,procs=1 angara-run -n 2 libangara-test \
 		put 2>&1 | grep -m1 busy >&2; exit 1"
 
-# There is one line of error, and no file is left.
+# If /dev/shm is too small, there is one line of error, and no file is left.
 small_shm()
 {
 	complains 'No space left on device' 1 unshare -m sh -c \

@@ -166,8 +166,8 @@ else
 		'libfabric is missing: install libfabric-dev'
 fi
 check 'OpenSHMEM builds with ThreadSanitizer' build_shmem
-# One PE: ThreadSanitizer does not see order that other processes establish,
-# such as one that runs a node between two threads of this process.
+# Only one PE: ThreadSanitizer does not see the order that other processes
+# establish, such as one that runs a node between two threads of this process.
 check 'threads of OpenSHMEM' shmem 1 threads
 check 'threads of OpenSHMEM that make teams' shmem 1 makers
 check 'messages of two threads of OpenSHMEM' shmem 1 rate 20

@@ -11,10 +11,10 @@ set -u
 sim_builds tools/sim
 # Go-back-N on one link, by its closed formula.  T is the time of a packet, R a
 # round trip; packets and answers are lost with probability p.  On a full link a
-# loss costs T, then T for each packet behind it until one and its answer arrive,
-# 1 / (1 - p)^2 of them, and R: for each packet that is taken p / (1 - p) packets
-# are lost.  Behind a packet alone nothing follows: each of its losses costs T, R
-# and the timeout of 1024 cycles.
+# loss costs T for the lost packet, T for each packet behind it until one packet
+# and its answer arrive, 1 / (1 - p)^2 of them, and R.  For each packet that is
+# taken, p / (1 - p) packets are lost.  If no packet follows the lost one, each of
+# its losses costs T, R and the timeout of 1024 cycles.
 # rate LOSS: share of the rate of a full link, LOSS of 10^9
 rate()
 {

@@ -58,7 +58,7 @@ values()
 	return $bad
 }
 
-# All parameters, and options of all commands.
+# Bad values of all parameters, and of the options that all commands have.
 common()
 {
 	local words

@@ -140,10 +140,10 @@ golden()
 		diff "$TAP_TMP/want" <(events_of "$TAP_TMP/replayed")
 }
 
-# Ten times as many records take about ten times as long, while a search of all
-# records for each takes a hundred times as long. Each packet arrives at its own
-# target, though two packets of one node have the same number. The trace lacks
-# the answers to atomic operations.
+# A replay of ten times as many records takes about ten times as long; if it
+# searched all records for each one, it would take a hundred times as long. Each
+# packet arrives at its own target, though two packets of one node have the same
+# number. The trace lacks the answers to atomic operations.
 # requests TYPE COUNT: prints a trace of them
 requests()
 {
