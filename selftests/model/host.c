@@ -40,7 +40,7 @@ static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 	return s->mem + (addr - s->addr);
 }
 
-/* Stores a word that the process may write concurrently, in struct angara_ctl. */
+/* Copies a word of struct angara_ctl, which the process may write meanwhile. */
 static void read_word(void *buf, const u32 *at)
 {
 	u32 word = __atomic_load_n(at, __ATOMIC_ACQUIRE);

@@ -346,7 +346,7 @@ static void lifetime(void)
 	driver_new(1);
 	EXPECT_EQ(g.h->fab->flawed, 2);
 	EXPECT_EQ(g.h->fab->broken, 2);
-	/* Both ends have set the link down, then only one of them. */
+	/* At first both ends have set the link down, later only one end. */
 	order(3, 1, ANGARA_LINK_DOWN);
 	driver_new(2);
 	EXPECT_EQ(g.h->fab->broken, 2);

@@ -20,7 +20,9 @@ static struct tctx *dst;	/* the context of node 1 */
 static struct ang_view second;	/* view of the second thread */
 static struct ang_ops plain;	/* the host's functions */
 static void (*act)(void);	/* what the second thread does */
-static u32 at_node;		/* ... at the first access to memory of this node */
+static u32 at_node;		/* it acts at the first access to memory of this
+				 * node
+				 */
 static u32 looked;		/* calls of look() */
 static jmp_buf dead;
 
@@ -510,7 +512,10 @@ static void death(void)
 			EXPECT_EQ(node(i)->lanes, ANG_LANES_SHUT);
 		EXPECT(!ang_look_ctx(&h->v, 0, 0));
 		EXPECT(ang_look_ctx(&h->v, 1, 0));
-		/* No lane is taken: the next holder closes them at once. */
+		/*
+		 * No thread is in a lane: the next holder closes the lanes at
+		 * once.
+		 */
 		node(1)->lanes = ANG_LANES_OPEN;
 		looked = 0;
 		ang_look(&h->v, 1);
@@ -550,7 +555,7 @@ static void stopped(void)
 	EXPECT(!act);
 	EXPECT_EQ(dst->buf[0], 0x55);
 	EXPECT(!ang_view_busy(&h->v));
-	/* The same memory serves as the copy. */
+	/* The test uses the same memory as the copy of the fabric. */
 	for (i = 0; i < 2; i++)
 		ang_fetch_and(&node(i)->sched, ~(ANG_SCHED_OWNED | ANG_SCHED_FENCED));
 	ang_view_init(&h->v, h->fab, &h->ops, h);

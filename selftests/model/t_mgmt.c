@@ -34,7 +34,10 @@ static void check_node(const struct angara_mgmt_node *n, u32 router, u32 port)
 	EXPECT_EQ(n->port, port);
 }
 
-/* All routers by breadth first search from @from; every port of every router. */
+/*
+ * Visits all routers by breadth-first search from @from, and asks about every
+ * port of every router.
+ */
 static void walk(u32 from)
 {
 	u32 routers = mgmt_host->v.topo.routers, head = 0, tail = 1;

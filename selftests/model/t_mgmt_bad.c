@@ -144,7 +144,7 @@ static void late_answers(void)
 	EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(le32_to_cpu(p.router), 0);
 	EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_ABSENT);
-	/* The same, while the other answer is missing as well. */
+	/* As before, but the answer to the second request is late, too. */
 	host_freeze(mgmt_host, 1, 1);
 	host_freeze(mgmt_host, 2, 1);
 	p = mgmt_get_node(path, 1);
@@ -317,7 +317,10 @@ static void crowd(void)
 	host_free(mgmt_host);
 }
 
-/* All boxes of a router are full: it takes more than one turn. */
+/*
+ * All boxes of a router are full: the router needs several turns to empty
+ * them.
+ */
 static void full_boxes(void)
 {
 	const struct ang_topo *topo;

@@ -348,7 +348,10 @@ static u32 longest_from(const struct ang_topo *t, u32 at, u32 in, u64 *met)
 	return most;
 }
 
-/* No path is longer than stated; if all routers are alike, one is as long. */
+/*
+ * No path is longer than the longest that the topology states; if all routers
+ * are alike, one path is as long.
+ */
 static void longest_ways(void)
 {
 	static const struct {
