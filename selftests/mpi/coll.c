@@ -5,12 +5,12 @@
  * libangara-mpi does not see.
  *
  * 	mpirun -n N coll each		datatypes, operations, roots, sizes, communicators
- * 	mpirun -n N coll alike		the same, equal datatypes at all members
+ * 	mpirun -n N coll alike		as each, but all members use equal datatypes
  * 	mpirun -n N coll random SEED STEPS	random calls on overlapping communicators
  * 	mpirun -n N coll threads	with MPI_THREAD_MULTIPLE
  * 	mpirun -n N coll idle		members that wait use no processor time
- * 	mpirun -n N coll fork		a process has children
- * 	mpirun -n N coll spawn		processes of another MPI_COMM_WORLD
+ * 	mpirun -n N coll fork		a process forks a child
+ * 	mpirun -n N coll spawn		starts processes with another MPI_COMM_WORLD
  *
  * Rank 0 prints "N processes: good" at the end if all results were equal.
  */

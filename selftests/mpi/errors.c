@@ -2,20 +2,21 @@
 /*
  * Collectives that fail because the last member has no memory.
  *
- * 	mpirun -n N errors pack		it cannot pack its elements
- * 	mpirun -n N errors request	likewise, and the members wait for requests
- * 	mpirun -n N errors start	it cannot start a persistent collective
+ * 	mpirun -n N errors pack		the member cannot pack its elements
+ * 	mpirun -n N errors request	as pack, but the members wait for requests
+ * 	mpirun -n N errors start	the member cannot start a persistent collective
  * 	mpirun -n N errors together	several requests fail at once, and the error
  * 					handler of the first frees the communicator
  * 	mpirun -n N errors free		a thread frees the communicator while its error
  * 					handler runs in another
  *
  * 	mpirun -n N errors abort	MPI_Abort() with 7 while others wait in collectives
- * 	mpirun -n N errors death	a member is killed meanwhile
+ * 	mpirun -n N errors death	a member is killed while others wait in collectives
  *
  * All members get errors and continue, except in the last two cases, which end
- * the job. MPI_COMM_WORLD keeps its error handler, which aborts: only the
- * communicator's may be called.  Rank 0 prints "N processes: good" at the end.
+ * the job. MPI_COMM_WORLD keeps its error handler, which aborts: the library may
+ * call only the handler of the communicator.  Rank 0 prints "N processes: good" at
+ * the end.
  */
 #include <dlfcn.h>
 #include <mpi.h>

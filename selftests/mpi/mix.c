@@ -10,9 +10,9 @@
  * 	mpirun -n N mix order		members wait in orders that could deadlock
  * 	mpirun -n N mix threads STEPS	threads on communicators of their own
  * 	mpirun -n N mix many		threads, and more communicators than contexts
- * 	mpirun -n N mix late		non-blocking before a communicator has a team
- * 	mpirun -n N mix world		non-blocking, first of all, on MPI_COMM_WORLD
- * 	mpirun -n N mix native		waits for a persistent one of the MPI, too
+ * 	mpirun -n N mix late		non-blocking calls before a communicator has a team
+ * 	mpirun -n N mix world		the first call is non-blocking, on MPI_COMM_WORLD
+ * 	mpirun -n N mix native		waits, also for a persistent request of the MPI library
  * 	mpirun -n N mix long		elements of more than 1 GiB; 6 GB of memory
  * 	mpirun -n N mix longer		elements of more than 2 GiB; 10 GB
  *
