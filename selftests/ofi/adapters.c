@@ -87,7 +87,10 @@ static bool each(void)
 	return ok;
 }
 
-/* Only one entry, whose adapter is the one with this number or, if -1, unknown. */
+/*
+ * Expects a single entry, whose adapter has this number; -1: the adapter is
+ * unknown.
+ */
 static bool only(const char *domain, const char *name, int number)
 {
 	struct fi_info *info = entries(domain);
@@ -206,7 +209,7 @@ static bool texts(void)
 	ok = expect(nic->fid.ops->tostr(&nic->fid, text, sizeof(text)), 0) &&
 	     expect(text[0], 'x') && has_lines(text, of_card) &&
 	     has_lines(fi_tostr(info, FI_TYPE_INFO), of_node);
-	/* No room: the text is cut. */
+	/* The buffer is too small: the text is cut. */
 	nic->fid.ops->tostr(&nic->fid, small, sizeof(small));
 	ok = ok && expect(strcmp(small, "0123456789    n"), 0);
 	/* Some versions of libfabric pass the length of the remaining room. */

@@ -370,7 +370,10 @@ static bool liars(void)
 					.len = 4 }, 4, AFI_AHEAD + 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_CREDIT, .seq = 1 }, 0, 1,
 		 FI_EIO) &&
-	     /* No error, an unknown error, no failed member. */
+	     /*
+	      * Failures without an error, with an unknown error, without a
+	      * failed member.
+	      */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL }, 0, 1, FI_EIO) &&
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_FAIL,
 					.step = 0x80000001 }, 0, 1, FI_EIO) &&

@@ -3,7 +3,7 @@
  * The libfabric provider, call by call.  Reports in TAP.
  *
  * 	fi-test [PART]
- * 	fi-test cost OPERATION COUNT	does it COUNT times
+ * 	fi-test cost OPERATION COUNT	does OPERATION COUNT times
  * 	fi-test sep RANK FD		is one of two processes
  */
 #include <dirent.h>

@@ -67,7 +67,10 @@ static bool gone(struct fid_av *av, fi_addr_t at)
 	return expect(fi_av_lookup(av, at, got, &len), -FI_EINVAL);
 }
 
-/* All processes see what one inserts and removes, at the same addresses. */
+/*
+ * All processes see the entries that one process inserts and removes, at the
+ * same addresses.
+ */
 static bool same_for_all(void)
 {
 	struct fid_av *one, *other, *reader, *late;
