@@ -6,7 +6,7 @@
  * with the quiet that completes it.
  *
  * 	cost run OPERATION COUNT	for a tool that counts
- * 	cost quiet OPERATION COUNT	dies by a system call
+ * 	cost quiet OPERATION COUNT	a system call kills the program
  */
 #include <shmemx.h>
 #include <stdio.h>
