@@ -100,7 +100,7 @@ static void all_read(struct emb_dev *d, struct counted **to, u32 *n)
 	*to = calloc(MOST, sizeof(**to));
 	if (!*to)
 		err(1, "calloc");
-	/* Credits may be on the way. */
+	/* Wait, since packets of credits may still be on their way. */
 	for (i = 0; i < 1000; i++)
 		emb_help(r, true);
 	for (i = 0; i < d->fab->head->routers; i++)

@@ -38,7 +38,7 @@ int __wrap_madvise(void *addr, size_t len, int advice);
 int __real_fallocate(int fd, int mode, off_t at, off_t len);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t len);
 
-/* Acts like a slow kernel. */
+/* Blocks the call until the test lets it end, as a slow kernel would. */
 static void take_time(void)
 {
 	if (!is_slow)
