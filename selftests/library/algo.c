@@ -100,7 +100,10 @@ static void set_up_member(u32 rank)
 			}
 			x->args.in.counts = t.to[rank];
 			x->args.out.counts = t.from[rank];
-			/* Contiguous blocks. */
+			/*
+			 * Blocks have different lengths, and no gaps between
+			 * them.
+			 */
 			for (i = 0, in = 0, out = 0; i < n; i++) {
 				in += t.to[rank][i];
 				out += t.from[rank][i];
@@ -224,7 +227,7 @@ static struct map folded_all(size_t i)
 	return t.args.kin ? folded_tree(t.top, i) : folded(0, t.args.size - 1, i);
 }
 
-/* Offset of the block of member @k. */
+/* Return: the offset of the block of member @k. */
 static size_t begin_of(const struct ang_blocks *b, u32 k, size_t count)
 {
 	size_t off = 0;

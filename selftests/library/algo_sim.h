@@ -64,7 +64,7 @@ u32 log2_up(u32 n);
 
 extern const char *const coll_names[ANG_COLL_NUM];
 
-/* Tests of arguments: algo_args.c. */
+/* These tests of arguments are in algo_args.c. */
 bool refuses(void);
 bool chooses(void);
 bool scales(void);

@@ -193,7 +193,7 @@ static int mode_key(void)
 
 		bad = !f || fprintf(f, "%s\n", text) < 0 || fclose(f);
 	}
-	/* Only this process calls. */
+	/* Only the last process calls. */
 	if (rank == size - 1)
 		bad |= expect("again", ang_job_key(job, &again), 0) |
 		       expect("the same", again != key, 0);
@@ -430,7 +430,7 @@ static int mode_quiet(void)
 	close(pair[0]);
 	close(pair[1]);
 	bad = expect("key", ang_job_key(job, &key), 0) | mode_gather();
-	/* For the finalize request. */
+	/* angara_job_finalize() sends a last request. */
 	if (dup2(kept, fd) < 0)
 		return 1;
 	close(kept);

@@ -375,7 +375,10 @@ static bool failures_of_exchange(void)
 	return expect("exchanges", fail_at > 3, 1);
 }
 
-/* Invalid error codes from a member. */
+/*
+ * A member sends numbers that are no error codes: creating the team fails with
+ * -EPROTO.
+ */
 static bool unknown_errors(void)
 {
 	static const uint64_t lies[] = { 1ULL << 32, 1ULL << 32 | 4096, 1ULL << 32 | ~0U };

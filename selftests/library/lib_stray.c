@@ -18,7 +18,7 @@
 static struct angara_ctx *own;
 static struct angara_peer self, other, stranger;
 
-/* As in coll_talk.c. */
+/* Gives the library an early message, as coll_talk.c does. */
 static void hear(struct angara_peer peer, uint64_t team, uint32_t from, uint32_t seq,
 		 size_t len)
 {
@@ -78,7 +78,7 @@ static bool opens(struct angara_peer with, uint64_t id, uint32_t early, bool los
 	return ok;
 }
 
-/* Queue of the messages of a sender. */
+/* Return: the queue of early messages of a sender. */
 static const struct ang_strays *queue_of(struct angara_peer peer)
 {
 	uint32_t before[ANG_STRAY_QUEUES], i;

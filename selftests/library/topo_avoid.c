@@ -451,7 +451,7 @@ static bool many_failures(void)
 	return good;
 }
 
-/* Routes of @f, to be freed. */
+/* Return: a copy of the routes of @f, which the caller frees. */
 static u8 *routes_of(const struct angara_fabric *f)
 {
 	u32 n = f->topo.nodes;
