@@ -36,7 +36,7 @@ static pmix_status_t deaf(const pmix_proc_t *proc, const char key[],
 	return get(proc, key, info, ninfo, cb, cbdata);
 }
 
-/* Replaces the C library's. */
+/* Replaces dlsym() of the C library. */
 void *dlsym(void *handle, const char *name)
 {
 	__typeof__(deaf) *mine = deaf;
