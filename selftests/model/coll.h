@@ -38,7 +38,7 @@ u32 coll_sum(struct ttree *t, u32 i);
  */
 void coll_fold(struct ttree *t, u32 type, u32 op, u64 off, void *out, u32 len);
 
-/* Traffic, summed over the fabric. */
+/* Counts of packets, hops and drops, summed over the fabric. */
 struct traffic {
 	u64 link[ANGARA_VC_NUM];	/* packets on links, including
 					 * credits */

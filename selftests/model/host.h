@@ -157,7 +157,7 @@ void host_pop(struct host *h, struct ang_node *n, u32 dir, u32 vc);
  * Return: 1 if there were any.
  */
 int host_drain(struct host *h, u32 node);
-/* Prints the state of the fabric. */
+/* Prints the remaining state of a fabric that should be idle. */
 void host_dump(struct host *h);
 /* Checks that all payload buffers are free, all rings empty, and no node has work. */
 void host_check_idle(struct host *h);

@@ -242,7 +242,7 @@ static void by_timer(void)
 		EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_REDUCES(k)),
 			  k == 7 ? 15 : 16);
 	}
-	/* The 128th result needs no timer. */
+	/* With the 128th result credits are sent at once, without the timer. */
 	results_of(t[0], 128);
 	for (k = 0; k < 8; k++) {
 		EXPECT_EQ(n->tree[k].cnt.credits_pe_count, 1);

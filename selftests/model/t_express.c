@@ -502,7 +502,7 @@ static void lost_sink(void)
 	u32 i;
 
 	side_open(&s, "2", &cfg_default, false);
-	/* A page that the host cannot reach. */
+	/* Address 1 belongs to a page that the host cannot reach. */
 	ctx_mr(s.c[0], 1, 1, PLACE, ANGARA_ACCESS_LOCAL_WRITE);
 	w.lkey = cpu_to_le32(1);
 	w.flags = ANGARA_WQE_QUIET;

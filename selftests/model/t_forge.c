@@ -53,7 +53,7 @@ static void start_inner(void)
 	EXPECT(root < 9);
 }
 
-/* The node beyond a port of node 0. */
+/* Return: the node at the other end of the link from @port of node 0. */
 static u32 peer_of(u32 port)
 {
 	return ang_port(g.h->fab, me, port)->peer;
@@ -296,7 +296,7 @@ static void reduces(void)
 	FORGED(op, p, seq, p.seq + 4, dir, ANGARA_VC_RSP);
 	FORGED(op, p, redop, p.redop + 1, dir, ANGARA_VC_RSP);
 	complete(ANGARA_OP_REDUCE, 0);
-	/* The operation is of another kind. */
+	/* The result comes on VC_RSP, as the result of a reduce does. */
 	op = begin(ANGARA_OP_ALLREDUCE, 0);
 	p = honest(op, ANG_PKT_RESULT);
 	FORGED(op, p, seq, p.seq, dir, ANGARA_VC_RSP);
@@ -476,7 +476,7 @@ static void broadcasts(void)
 	/* A part of the train, marked as the last one. */
 	p.npkts = 1;
 	FORGED(op, p, len, 200, up, ANGARA_VC_DOWN);
-	/* More packets than were sent. */
+	/* The train claims five packets, but the operation has four. */
 	p.npkts = 5;
 	FORGED(op, p, len, 1200, up, ANGARA_VC_DOWN);
 	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 0);

@@ -143,7 +143,10 @@ static u32 below(u64 *seed, u32 n)
 	return (u32)(rnd(seed) % n);
 }
 
-/* Sets some rows repeatedly, while some nodes are stopped. */
+/*
+ * Clears and sets some rows of the tree again and again, while some nodes are
+ * stopped.
+ */
 static void disturb(struct ttree *t, u64 *seed)
 {
 	u32 frozen = below(seed, g.h->nodes);

@@ -110,7 +110,9 @@ static void pairs(const char *dims, u32 train)
 		EXPECT_EQ(cnt.rx_msgs, h->nodes * NUM(lengths));
 		EXPECT_EQ(cnt.not_ready, 0);
 		EXPECT_EQ(ctx_counter(c[a], ANGARA_CTR_MSG_WAIT), 0);
-		/* Pads count as events, too. */
+		/*
+		 * Pads at the end of the receive buffer count as events, too.
+		 */
 		EXPECT(ctx_counter(c[a], ANGARA_CTR_EVSEQ) >=
 		       2 * h->nodes * NUM(lengths));
 		ctx_del(c[a]);

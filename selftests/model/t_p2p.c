@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Puts and gets.
- */
+/* Tests of puts and gets. */
 #include <string.h>
 
 #include "test.h"

@@ -371,7 +371,7 @@ static void bad_doorbells(void)
 	end();
 }
 
-/* Queues at unreachable addresses. */
+/* The queues of a context are at addresses that the host cannot reach. */
 static void unreachable(void)
 {
 	struct angara_wqe w = put_wqe(0, 0, 8);

@@ -46,7 +46,7 @@ u32 __wrap_ang_frame_sum(const void *data, u32 len)
 	return sum;
 }
 
-/* Sums of the counters of all links. */
+/* Return: the counters of links, summed over all links. */
 static struct angara_hw_link_counters total(struct host *h)
 {
 	struct angara_hw_link_counters sum = { 0 };

@@ -204,7 +204,7 @@ static int collect(struct stress *s, u32 c)
 	return got;
 }
 
-/* Sets or clears faults of a link, whatever it carries. */
+/* Sets or clears faults of a random link while packets are on it. */
 static void fault_toggle(struct stress *s)
 {
 	struct ang_fabric *fab = s->h->fab;

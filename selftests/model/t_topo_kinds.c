@@ -94,7 +94,10 @@ static u32 distance_of(u32 a, u32 b, u32 size)
 	return size && size - way < way ? size - way : way;
 }
 
-/* Number of cables between two routers, by the definition of each kind. */
+/*
+ * Return: how many cables two routers must have between them, by the
+ * definition of each kind.
+ */
 static u32 promised(const struct ang_topo *t, u32 a, u32 b)
 {
 	u16 from[ANG_TOPO_DIMS], to[ANG_TOPO_DIMS];
