@@ -392,7 +392,9 @@ static void types_freed_early(void)
 			INIT(Bcast)(to, 1, every_second, 0, MPI_COMM_WORLD,
 				    MPI_INFO_NULL, &r);
 			MPI_Type_free(&every_second);
-			/* A new type may get its handle. */
+			/*
+			 * A new datatype may get the handle of the freed one.
+			 */
 			MPI_Type_contiguous(5, MPI_INT, &every_second);
 			MPI_Type_commit(&every_second);
 		}
