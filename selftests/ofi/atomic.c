@@ -215,7 +215,7 @@ static bool all_ops(void)
 	return ok;
 }
 
-/* Operands and targets in pieces. */
+/* Operands and targets are in several pieces of memory. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };

@@ -356,7 +356,7 @@ static bool failed(void)
 	return ok;
 }
 
-/* More buffers than the cache holds. */
+/* Messages use more buffers than the cache holds. */
 static bool buffers(void)
 {
 	enum { PIECES = 1500, PIECE = 65536 + 64 };

@@ -46,7 +46,7 @@ static void message(void)
 	take(&s[0]);
 }
 
-/* A poll of an empty queue. */
+/* Polls an empty queue. */
 static void look(void)
 {
 	struct fi_cq_tagged_entry entry;

@@ -257,7 +257,7 @@ static bool provided_starts(void)
 	return ok;
 }
 
-/* Invalid registrations. */
+/* Invalid registrations are refused. */
 static bool bad(void)
 {
 	const struct how how = { 0 };

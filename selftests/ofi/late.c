@@ -225,7 +225,7 @@ static bool results(void)
 					    &mem[8]), 0) &&
 	     expect(fi_read(s[0].ep, &got[2], 8, NULL, s[0].peer, 0, key_of(9),
 			    &mem[9]), 0);
-	/* The call has read the operands. */
+	/* Change the operand: the call has already read it. */
 	add = 100;
 	want = 200;
 	ok = ok && nothing(&s[0]) && expect(mem[7][0], 10);

@@ -202,7 +202,7 @@ static bool receive_tagged(int to, char *buf, uint64_t tag)
 	       expect(memcmp(buf, mem[!to] + tag, LONG_LEN), 0);
 }
 
-/* Takes the next error of the receiver. */
+/* Takes the next error from the receiver's completion queue. */
 static bool failure(struct fi_cq_err_entry *err)
 {
 	struct fi_cq_tagged_entry e;
@@ -546,7 +546,7 @@ static bool nonsense(void)
 
 		for (j = 0; j < 96; j++)
 			buf[j] = (char)(next_random(&state) & (i & 1 ? 1 : 255));
-		/* most are for an existing endpoint */
+		/* two of three messages are for an existing endpoint */
 		if (i % 3)
 			memcpy(buf, &name.serial, sizeof(name.serial));
 		len = next_random(&state) % 97;

@@ -261,7 +261,7 @@ static bool matching(void)
 	     both(e) && expect(e[1].op_context == &b, true) &&
 	     expect((long long)e[1].tag, 0x577) &&
 	     expect(strcmp(mem[1] + 8, "two"), 0) &&
-	     /* a message to itself */
+	     /* an endpoint sends a message to itself */
 	     expect(fi_tinject(s[1].ep, "own", 4, s[1].self, 5), 0) &&
 	     arrives(&e[1]) && expect(e[1].op_context == &a, true) &&
 	     expect(strcmp(mem[1], "own"), 0);
@@ -401,7 +401,7 @@ static bool peeking(void)
 	ok = expect(peek(FI_PEEK, &ctx), 0) && error(&s[1], FI_ENOMSG, &ctx) &&
 	     expect(peek(FI_CLAIM, &ctx), -FI_EINVAL);
 	for (i = 0; ok && i < 2; i++) {
-		/* peeked, claimed, received */
+		/* the message is peeked at, claimed, and received */
 		fill(mem[0], lens[i], 4);
 		memset(mem[1], 0, lens[i]);
 		ok = expect(transmit(lens[i], true, 0, &a), 0) &&
@@ -411,7 +411,10 @@ static bool peeking(void)
 		     expect(peek(FI_CLAIM, &ctx), 0) && arrives(&e) &&
 		     expect((long long)e.len, (long long)lens[i]) &&
 		     filled(mem[1], lens[i], 4) && completion(&s[0], &e);
-		/* claimed and discarded; discarded at once */
+		/*
+		 * one message is claimed, then discarded; another one is
+		 * discarded at once
+		 */
 		ok = ok && expect(transmit(lens[i], true, 0, &a), 0) &&
 		     found(FI_CLAIM, &ctx, lens[i]) &&
 		     expect(peek(FI_CLAIM | FI_DISCARD, &ctx), 0) &&

@@ -365,7 +365,7 @@ static bool more(void)
 
 	setup(&how);
 	memset(mem[0], 1, 4096);
-	/* receives for the three messages */
+	/* post receives for the three messages */
 	for (i = 0; i < 3; i++)
 		ok = ok && expect(fi_recv(s[1].ep, mem[1] + 128 +
 					  (i ? 8 + 8 * i : 0), 8, NULL,
@@ -376,13 +376,13 @@ static bool more(void)
 		     expect(write_more(at + 8, 0), 0) &&
 		     expect(there_alone(at), true) && completion(&s[0], &e) &&
 		     completion(&s[0], &e) &&
-		     /* a call that fails */
+		     /* an operation with FI_MORE, then a call that fails */
 		     expect(calls[i](at + 16, FI_MORE), 0) &&
 		     expect(there_alone(at + 16), false) &&
 		     expect(calls[i](at, FI_PEEK), -FI_EBADFLAGS) &&
 		     expect(there_alone(at + 16), true) &&
 		     completion(&s[0], &e) &&
-		     /* a poll */
+		     /* an operation with FI_MORE, then a poll */
 		     expect(calls[i](at + 24, FI_MORE), 0) &&
 		     completion(&s[0], &e) && nothing(&s[0]);
 	}

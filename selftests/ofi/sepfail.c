@@ -482,7 +482,10 @@ static bool limits(void)
 	return ok;
 }
 
-/* Consecutive numbers have no gaps. */
+/*
+ * A scalable endpoint needs consecutive numbers: two free ranges with a used
+ * number in between are not enough.
+ */
 static bool gaps(void)
 {
 	const struct how how = { 0 };

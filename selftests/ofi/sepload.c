@@ -266,7 +266,7 @@ static bool threads(void)
 	return side_by_side(&how) && side_by_side(&lazy);
 }
 
-/* Exchanges the names of both processes. */
+/* Swaps the endpoints' names with the other process. */
 static bool swap_names(int fd, const struct ep_name *mine,
 		       struct ep_name *other)
 {

@@ -313,7 +313,7 @@ static bool many(void)
 	return ok;
 }
 
-/* Cancelled work, and invalid work. */
+/* Cancelled work does not start, and invalid work is refused. */
 static bool refused(void)
 {
 	struct iovec local;

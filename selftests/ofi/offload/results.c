@@ -137,7 +137,7 @@ static bool reduced(unsigned int t, enum fi_op op, size_t count, unsigned int se
 		ok = expect(memcmp(out, want, len), 0);
 	else
 		ok = ok && expect(out[0], 0x55) && expect(out[len - 1], 0x55);
-	/* Operations in place. */
+	/* Now call operations in place. */
 	ok = ok && expect(done(fi_allreduce(ep, in, count, NULL, in, NULL, all.addr,
 					    types[t].type, op, 0, in), in), 0) &&
 	     expect(memcmp(in, want, len), 0);
