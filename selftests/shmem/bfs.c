@@ -15,7 +15,7 @@
 static long left;	/* vertices in the next level */
 static long queued[2];	/* lengths of the two queues */
 
-/* Neighbour @k of a vertex. */
+/* Return: neighbour @k of vertex @v in the random graph. */
 static int neighbour(int v, int k)
 {
 	unsigned long x = (unsigned long)v * DEGREE + (unsigned long)k + 1;

@@ -8,7 +8,7 @@
 
 #define MANY	12	/* elements of a block */
 
-/* World number of member @i of a team. */
+/* Return: number in the world of member @i of a team. */
 static int world(shmem_team_t team, int i)
 {
 	return shmem_team_translate_pe(team, i, SHMEM_TEAM_WORLD);
