@@ -49,7 +49,7 @@ int cl_call_fds(struct cl *cl, u32 command, const void *body, u32 len,
 
 int cl_region_read(struct cl *cl, u32 region, u64 off, void *buf, u32 len);
 int cl_region_write(struct cl *cl, u32 region, u64 off, const void *buf, u32 len);
-/* Calls that must succeed. */
+/* These functions fail the test if the server returns an error. */
 u32 cl_get(struct cl *cl, u32 region, u64 off, u32 len);
 void cl_put(struct cl *cl, u32 region, u64 off, u32 len, u32 val);
 /* Writes a register like QEMU, without a reply. */

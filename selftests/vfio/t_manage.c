@@ -62,7 +62,10 @@ static void first_key(void)
 	memcpy(&node, p.data, sizeof(node));
 	EXPECT_EQ(le32_to_cpu(node.flags), ANGARA_MGMT_HAS_KEY | ANGARA_MGMT_SEALED);
 	p = (struct angara_mgmt){ 0 };
-	/* This router, and a neighbor. */
+	/*
+	 * With 0 hops the request is for this node's own router, with 1 hop
+	 * for a neighbor.
+	 */
 	for (p.hops = 0; p.hops < 2; p.hops++) {
 		EXPECT_EQ(clear(h, &p, 0), ANGARA_MGMT_ST_KEY);
 		EXPECT_EQ(clear(h, &p, KEY + 1), ANGARA_MGMT_ST_KEY);

@@ -183,7 +183,7 @@ static void pieces(void)
 			EXPECT_EQ(cl->len, 20);
 		}
 	}
-	/* A message that is never completed. */
+	/* The client disconnects in the middle of a message. */
 	cl_bytes(cl, bytes, 31, NULL, 0);
 	cl_close(cl);
 	cl_close(cl_attach(1));

@@ -92,7 +92,9 @@ static void version_bad(void)
 
 			cl = cl_open(0);
 			ret = cl_version(cl, 0, 0, bad[i]);
-			/* An empty text is the same as none. */
+			/*
+			 * The server accepts an empty text like a missing one.
+			 */
 			EXPECT(ret == CLOSED || ret == (*bad[i] ? EINVAL : 0));
 			if (ret != CLOSED) {
 				if (ret)

@@ -191,7 +191,7 @@ static void put_both_ways(struct tctx *from, struct tctx *to)
 	kick(to);
 }
 
-/* Repeated resets under traffic. */
+/* The adapter is reset again and again while transfers are in flight. */
 static void reset_at_work(bool flr)
 {
 	struct host *h = host_new("", &cfg_default);

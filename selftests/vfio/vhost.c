@@ -40,7 +40,7 @@ void *host_alloc(struct host *h, u32 node, u64 len, u64 *addr)
 	struct host_node *n = &h->node[node];
 
 	*addr = n->next;
-	/* An unmapped gap of a page or more. */
+	/* Leave an unmapped gap of a page or more. */
 	n->next += (len + 8191) & ~4095ULL;
 	EXPECT(n->next <= MEMORY);
 	memset(n->seg[0].mem + *addr, 0, len);

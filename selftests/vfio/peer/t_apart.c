@@ -253,7 +253,7 @@ static void put_arrives(u32 from, u32 to)
 	EXPECT_EQ(cqe.status, ANGARA_ST_OK);
 }
 
-/* Forget the completions so far. */
+/* Forgets the completions so far, so that work() counts from 0. */
 static void work_anew(void)
 {
 	memset(done, 0, sizeof(done));
