@@ -29,7 +29,7 @@ static inline int alone_malloc(struct angara_ctx *ctx, size_t len,
 	return angara_malloc(angara_ctx_domain(ctx), len, mr);
 }
 
-/* The address of a context. */
+/* Return: the address of a context, for operations on itself. */
 static inline struct angara_peer alone_self(const struct angara_ctx *ctx)
 {
 	struct angara_ctx_info info = { .size = sizeof(info) };
