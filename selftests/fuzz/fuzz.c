@@ -73,7 +73,10 @@ void fuzz_gather(struct fuzz *f)
 	}
 }
 
-/* Checks the parameters of the fabric, and its contents. */
+/*
+ * Checks that the head of the fabric is unchanged, and that the contents are
+ * consistent.
+ */
 static void look(const struct fuzz *f)
 {
 	EXPECT(!memcmp(&f->head, f->h->fab, sizeof(f->head)));

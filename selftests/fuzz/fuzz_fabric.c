@@ -142,7 +142,7 @@ static int entry(struct net *net, struct angara_wqe *w)
 	return 1;
 }
 
-/* Bytes of payload of an entry. */
+/* Return: bytes of payload of an entry. */
 static u32 payload_of(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
@@ -269,7 +269,7 @@ static void replace(struct net *net)
 	process_new(net, p->place);
 }
 
-/* Any command for trees from contexts that have no right to them. */
+/* Contexts of each partition try to join a tree of the other one. */
 static void trespass(struct net *net)
 {
 	u32 node = in_below(net->in, net->h->nodes);

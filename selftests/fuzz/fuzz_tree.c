@@ -162,7 +162,7 @@ static void check(const struct rows *t)
 			  has_link(t, i) ? step(t, t->nodes - 1, i) : ANG_NONE);
 }
 
-/* A torus, and a tree over some of its nodes. */
+/* Makes a torus, and a tree over some of its nodes. */
 static void begin(struct input *in, struct rows *t)
 {
 	struct angara_topo topo;

@@ -161,7 +161,7 @@ static void raw(struct machines *w, u32 which)
 	u8 kinds[VFU_MAX_FDS];
 	u8 *body;
 
-	/* Mostly a body of the right length. */
+	/* The body mostly has the right length. */
 	if (len % 4 && command < sizeof(own))
 		len = own[command];
 	body = calloc(1, len + 1);
