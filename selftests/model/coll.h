@@ -28,7 +28,7 @@ void coll_barrier(struct ttree *t);
 
 /* Fills the send halves with words from which any reduction can be checked. */
 void coll_fill(struct ttree *t, u64 seed);
-/* Word @i of the sum of all participants' first halves. */
+/* Return: word @i of the sum of all participants' first halves. */
 u32 coll_sum(struct ttree *t, u32 i);
 
 /*

@@ -88,8 +88,8 @@ struct host {
 #define AEQ_ENTRIES	64
 
 /*
- * A fabric with all adapters enabled: a torus of "2x2x2", or a description for
- * ang_topo_read(); the rest of @cfg is used.
+ * Makes a fabric with all adapters enabled: a torus of "2x2x2", or a
+ * description for ang_topo_read(); the rest of @cfg is used.
  */
 struct host *host_new(const char *dims, const struct ang_cfg *cfg);
 /* Faults of every link of a new fabric; none if their member what is 0. */
@@ -98,16 +98,16 @@ extern const struct ang_cfg cfg_default;
 extern const struct ang_cfg cfg_tight;	/* the smallest allowed value of each
 					 * member */
 /*
- * Two such fabrics that together host one torus of up to 64 nodes: the returned
- * fabric hosts @here, its twin the other nodes.  Functions that take a node
- * find its fabric.  @pump carries packets between the fabrics, and returns
- * whether it moved any.
+ * Makes two such fabrics that together host one torus of up to 64 nodes: the
+ * returned fabric hosts @here, its twin the other nodes.  Functions that take
+ * a node find its fabric.  @pump carries packets between the fabrics, and
+ * returns whether it moved any.
  */
 struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 			int (*pump)(struct host *h));
 /*
- * One of two such fabrics, without its twin and not started: no host has the
- * other nodes.
+ * Makes one of two such fabrics, without its twin, and does not start it: no
+ * host has the other nodes.
  */
 struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
 void host_start(struct host *h);
@@ -187,10 +187,13 @@ struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
 			     u64 job, u32 mrs);
 struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
 			       const struct angara_hw_mr *old, u32 filled);
-/* A context of a domain with that table. */
+/* Makes a context in a domain with that table. */
 struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
 		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
-/* A context in a domain of its own, which has the same number and no job. */
+/*
+ * Makes a context in a domain of its own, which has the same number and no
+ * job.
+ */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2);
 void ctx_del(struct tctx *c);
@@ -253,14 +256,14 @@ struct ttree {
 /* @place: place of each of @ctxs; NULL: they join in order, without places. */
 struct ttree *tree_placed(struct host *h, u32 tree, u32 root, const u16 *pe,
 			  struct tctx **ctxs, const u32 *place, u32 n, u32 epoch);
-/* A tree of @count given rows over all of @ctxs. */
+/* Makes a tree of @count given rows over all of @ctxs. */
 struct ttree *tree_given(struct host *h, u32 tree, u32 root, const u16 *pe,
 			 const struct angara_tree_row *rows, u32 count,
 			 struct tctx **ctxs, u32 n, u32 epoch);
 struct ttree *tree_new(struct host *h, u32 tree, u32 root, const u16 *pe,
 		       struct tctx **ctxs, u32 n, u32 epoch);
 void tree_del(struct ttree *t);
-/* A tree over the first pe[node] contexts of @all on each node. */
+/* Makes a tree over the first pe[node] contexts of @all on each node. */
 struct ttree *tree_over(struct host *h, u32 tree, u32 root, struct tctx **all,
 			u32 nall, const u16 *pe, u32 epoch);
 

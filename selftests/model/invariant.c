@@ -336,7 +336,7 @@ static void area(struct ang_fabric *fab, struct ang_ctx *c)
 	}
 }
 
-/* Number of bytes that an operation injects. */
+/* Return: number of bytes that an operation injects. */
 static u32 gives(const struct ang_op *op)
 {
 	if (ang_is_coll(op->opcode) || op->opcode <= ANGARA_OP_SEND)

@@ -11,7 +11,7 @@
 #define MSG_LOG2	14	/* size of a receive buffer */
 #define MSG_LEN		3000	/* five of them fit into a receive buffer */
 
-/* A context with memory and 64 entries in each queue. */
+/* Makes a context with memory and 64 entries in each queue. */
 struct tctx *member(struct host *h, u32 node, u32 id);
 /* Posts a message, with @tag also as cookie, and kicks. */
 void send_msg(struct tctx *from, u32 node, u32 ctx, u32 tag, u32 len);

@@ -14,7 +14,7 @@
 
 static struct host *h;
 
-/* A context with memory in a domain with @job; both have number @id. */
+/* Makes a context with memory, in a domain with @job; both have number @id. */
 static struct tctx *in_job(u32 node, u32 id, u64 job)
 {
 	struct angara_hw_mr *mrt = dom_new(h, node, id, PKEY, job, MRS);
@@ -173,7 +173,7 @@ static void jobs_apart(void)
 	host_free(h);
 }
 
-/* The two rows of a tree over both nodes, root 0. */
+/* Fills the two rows of a tree over both nodes, with root 0. */
 static void rows_of(struct angara_tree_row rows[2])
 {
 	struct angara_topo topo = { .ndims = 1, .dims = { 2 } };

@@ -119,7 +119,7 @@ static void compare32(u64 a, u64 b)
 		same(ang_float_key(f, a) < ang_float_key(f, b), x < y, "<", a, b);
 }
 
-/* Every special value with every other, in both signs. */
+/* Compares every special value with every other, in both signs. */
 static void specials(void (*compare)(u64 a, u64 b), const u64 *fractions,
 		     u32 nfractions, const u32 *exponents, u32 nexponents,
 		     u32 frac, u32 width)

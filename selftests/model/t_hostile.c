@@ -110,7 +110,7 @@ static void registers(struct host *h, u32 node)
 	ang_reg_read(&h->v, node, pick(ANGARA_DB_PAGE(5)));
 }
 
-/* A domain with its table at a random address. */
+/* Creates a domain whose table is at a random address. */
 static void revive_domain(struct host *h, u32 node, u32 dom)
 {
 	struct host_node *n = &h->node[node];
@@ -125,7 +125,10 @@ static void revive_domain(struct host *h, u32 node, u32 dom)
 	host_reg(h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 }
 
-/* Creates a context on the queues of the one that was destroyed or reset. */
+/*
+ * Creates a context again, on the queues that it had before it was destroyed
+ * or reset.
+ */
 static void revive(struct host *h, struct tctx *c)
 {
 	struct angara_adm_cmd *cmd;

@@ -22,7 +22,7 @@ static struct tctx *ctx_on(u32 node, u32 index)
 	return NULL;
 }
 
-/* One-node tree, which two participants have joined. */
+/* Sets a tree on one node, which two participants join. */
 static void set_alone(void)
 {
 	struct angara_tree_row row = {
@@ -238,7 +238,7 @@ static void not_whole(void)
 	group_del(&g);
 }
 
-/* A tree of two nodes, without rows yet. */
+/* Makes a tree of two nodes, without rows yet. */
 static struct ttree *two_nodes(void)
 {
 	static const u16 pe[2] = { 1, 1 };

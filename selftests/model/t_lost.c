@@ -277,7 +277,7 @@ static void apart(void)
 	kick(g.ctx[2]);
 	EXPECT_EQ(finish(g.ctx[2], &cqe), ANGARA_ST_UNREACHABLE);
 	EXPECT_EQ(cqe.node, 1);
-	/* A tree without a lost node stays up. */
+	/* A tree that has no lost node stays up. */
 	EXPECT_EQ(adm(g.h, 0, &get, &cpl), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(cpl.row.state, ANGARA_TREE_STATE_UP);
 	tree_del(t);

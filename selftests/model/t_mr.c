@@ -110,7 +110,10 @@ static void rights(void)
 	end();
 }
 
-/* A region over scattered pages, which starts @first bytes into the first page. */
+/*
+ * Makes a region over scattered pages, which starts @first bytes into the
+ * first page.
+ */
 static char *scattered(u32 levels, u32 first, u64 len)
 {
 	u64 pages = (first + len + 4095) / 4096;
@@ -230,7 +233,7 @@ static void big_pages(void)
 	end();
 }
 
-/* Unreachable memory: the table, a list, a page. */
+/* The table, a list or a page is at an address that the host cannot reach. */
 static void unreachable(void)
 {
 	struct ang_dom *d;

@@ -53,7 +53,7 @@ static void give(const struct tctx *c, u32 type)
 	}
 }
 
-/* Random nodes, root and places of a tree. */
+/* Makes a tree with random nodes, root and places. */
 static struct ttree *some_tree(u32 tree, u32 local)
 {
 	u16 *pe = calloc(g.h->nodes, sizeof(*pe));

@@ -43,7 +43,7 @@ static void crowds(void)
 				      twins_pump));
 }
 
-/* A fabric with node 0, which has links to nodes 1 and 2 in the twin. */
+/* Makes a fabric with node 0, which has links to nodes 1 and 2 in the twin. */
 static struct host *pair(void)
 {
 	struct ang_cfg cfg = cfg_tight;

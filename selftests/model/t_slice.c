@@ -256,7 +256,7 @@ static void copies(void)
 	end();
 }
 
-/* Many trains, each for 16 participants. */
+/* A node delivers many trains, each to 16 participants. */
 static void broadcasts(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 0, 0, 65536, 65536);
