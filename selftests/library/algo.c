@@ -209,7 +209,9 @@ static struct map folded(u32 first, u32 last, size_t i)
 	return v;
 }
 
-/* Element @i of a member and its subtree, combined from left to right. */
+/*
+ * Return: element @i of a member and its subtree, combined from left to right.
+ */
 static struct map folded_tree(u32 rank, size_t i)
 {
 	const struct ang_kin *kin = &t.kin[rank];
@@ -221,7 +223,10 @@ static struct map folded_tree(u32 rank, size_t i)
 	return v;
 }
 
-/* Element @i of the contributions of all. */
+/*
+ * Return: element @i of the contributions of all members, combined in the
+ * order of ranks.
+ */
 static struct map folded_all(size_t i)
 {
 	return t.args.kin ? folded_tree(t.top, i) : folded(0, t.args.size - 1, i);

@@ -64,7 +64,7 @@ static void sim_combine(void *arg, void *acc, const void *in, size_t len)
 		x[i] = op(x[i], y[i]);
 }
 
-/* Contribution of member @rank, element @i. */
+/* Return: element @i of the contribution of member @rank. */
 struct map given(u32 rank, size_t i)
 {
 	return (struct map){ .a = (u32)(rank * 2654435761U + i * 40503U) | 1,

@@ -22,16 +22,19 @@ extern unsigned int rank, size;
 /* If @got is not @want, prints @what and returns false. */
 bool expect(const char *what, long long got, long long want);
 
-/* A team of all processes, in software; all call. */
+/* Return: a team of all processes, in software; all processes call this. */
 struct angara_team *everybody(void);
-/* A region of @len bytes at every process, with the same key. */
+/* Return: a region of @len bytes at every process, with the same key. */
 struct angara_mr *region(size_t len);
-/* A region of @len bytes of this process. */
+/* Return: a region of @len bytes of this process. */
 struct angara_mr *own_region(size_t len);
 void fill(void *at, size_t len, unsigned int seed);
 bool filled(const char *what, const void *at, size_t len, unsigned int seed);
 
-/* Memory that is not registered, mapped at @at, or at any address if NULL. */
+/*
+ * Maps memory that is not registered, at @at, or at any address if that is
+ * NULL.
+ */
 char *pages_at(void *at, size_t len);
 struct angara_mr_cache_info cache_info(struct angara_domain *d);
 /*

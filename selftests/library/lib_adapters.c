@@ -43,7 +43,10 @@ static bool opens_as(const struct angara_adapter *a)
 				   (long long)a->fabric_id) && ok;
 }
 
-/* Name of the bus of /dev/angaraN, by another path than the library's. */
+/*
+ * Return: the kind of bus of /dev/angaraN, found by another path than the
+ * library's.
+ */
 static uint32_t kind_of(uint32_t number)
 {
 	char path[80], target[PATH_MAX];

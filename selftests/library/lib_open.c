@@ -121,7 +121,7 @@ static bool lengths(void)
 	return ok;
 }
 
-/* A program of an older or a newer release. */
+/* Attributes have the sizes that programs of older and newer releases pass. */
 static bool sizes(void)
 {
 	struct {

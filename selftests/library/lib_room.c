@@ -14,7 +14,7 @@
 #define SHORT_CQ	8
 #define TEAM_CQ		64
 
-/* A separate context with a short completion queue. */
+/* Opens a separate context with a short completion queue. */
 static struct angara_ctx *own_open(uint32_t cq_entries)
 {
 	const struct angara_ctx_attr attr = {

@@ -32,7 +32,10 @@ static struct angara_team *team_new(unsigned int flags)
 	return team;
 }
 
-/* Contribution of member @from, element @i of its collective number @round. */
+/*
+ * Return: element @i that member @from contributes to its collective number
+ * @round.
+ */
 static elem given(unsigned int round, unsigned int from, size_t i)
 {
 	return (elem)((i * 2654435761U + from * 97 + round * 1009) % 1000003) - 500000;
@@ -96,7 +99,10 @@ struct task {
 	struct pending req;
 };
 
-/* Elements that member @from has for member @to if blocks differ. */
+/*
+ * Return: number of elements that member @from has for member @to if blocks
+ * differ.
+ */
 static size_t odd(const struct task *t, unsigned int from, unsigned int to)
 {
 	unsigned int x = from * 3 + to * 5 + t->round;
@@ -489,7 +495,7 @@ static bool waiting(void)
 
 static unsigned int state;
 
-/* Pseudo-random numbers, the same at all processes. */
+/* Return: a pseudo-random number below @below, the same at all processes. */
 static unsigned int any(unsigned int below)
 {
 	state = state * 1103515245U + 12345U;

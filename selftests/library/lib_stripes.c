@@ -33,7 +33,10 @@ static uint32_t trees_of(struct angara_team *team)
 	return info.trees;
 }
 
-/* Number of trees; a team of one member has none. */
+/*
+ * Return: number of trees that a team has for so many stripes; 1 if it has a
+ * single member.
+ */
 static uint32_t trees_for(uint32_t stripes)
 {
 	return size == 1 ? 1 : stripes;

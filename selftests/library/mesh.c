@@ -109,7 +109,7 @@ double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Address at which rank @rank listens. */
+/* Return: the address at which rank @rank listens. */
 const char *places(unsigned int rank)
 {
 	return ang_mesh_card(parts[rank].mesh) + WORD_TEXT;
@@ -215,7 +215,7 @@ static void hole_end(struct hole *h)
 		close(h->held[i]);
 }
 
-/* The socket on which rank @rank listens. */
+/* Return: the socket on which rank @rank listens. */
 static int listener_of(unsigned int rank)
 {
 	char text[ANG_MESH_CARD];

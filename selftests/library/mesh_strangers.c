@@ -222,7 +222,7 @@ struct flood {
 	pthread_t thread;
 };
 
-/* Many connections at a time, until the test ends. */
+/* Opens many connections at a time, until the test ends. */
 static void *flood_main(void *arg)
 {
 	struct flood *f = arg;

@@ -95,7 +95,7 @@ static void graph_collect(struct graph *g, u32 c, u32 first)
 			graph_collect(g, i, first);
 }
 
-/* Strongly connected components, by two searches. */
+/* Finds strongly connected components, by two searches. */
 static void graph_parts(struct graph *g)
 {
 	u32 i;
@@ -503,7 +503,10 @@ static bool forgotten(void)
 	return good;
 }
 
-/* Route that takes the second dimension first for every other destination. */
+/*
+ * Return: the port of a route that takes the second dimension first for every
+ * other destination.
+ */
 static u32 mixed(const struct angara_fabric *f, u32 at, u32 to)
 {
 	u32 from = to % 2 ? at : at / 4 * 4 + to % 4;
@@ -512,7 +515,10 @@ static u32 mixed(const struct angara_fabric *f, u32 at, u32 to)
 	return at / 4 == to / 4 || to % 2 ? port : ang_topo_route(&f->topo, from, to);
 }
 
-/* Shortest route around a ring of five, by the model's rule. */
+/*
+ * Return: the port of the shortest route around a ring of five, by the model's
+ * rule.
+ */
 static u32 shortest(const struct angara_fabric *f, u32 at, u32 to)
 {
 	return at == to ? ANGARA_PORT_NONE : ang_ring_minus(5, at, to);

@@ -255,8 +255,8 @@ static u32 halves(const char *text)
 }
 
 /*
- * Known bisections: complete graphs, rings, meshes, cubes; with switches in
- * between.
+ * Tests known bisections: complete graphs, rings, meshes, cubes; with switches
+ * in between.
  */
 static bool known_halves(void)
 {
@@ -266,7 +266,7 @@ static bool known_halves(void)
 	       halves(ring) == 3;	/* two of the ring, one to a node */
 }
 
-/* Known cuts: a bridge, and a node that has one cable. */
+/* Tests known cuts: a bridge, and a node that has one cable. */
 static bool known_cuts(void)
 {
 	struct angara_fabric *f = make(ring);

@@ -77,7 +77,7 @@ static struct angara_tree_cost cost_of(const struct planned *p, u32 tree)
 	return cost;
 }
 
-/* Highest load, counted from the rows of @trees trees. */
+/* Return: the highest load, counted from the rows of @trees trees. */
 static u32 counted_load(const struct planned *p, u32 trees)
 {
 	const struct ang_topo *t = &p->f->topo;
@@ -193,7 +193,7 @@ static bool all_least_deep(void)
 	return good;
 }
 
-/* Highest load of a plan of @trees trees with a goal. */
+/* Return: the highest load of a plan of @trees trees with a goal. */
 static u32 most(const char *text, u32 trees, u32 goal, u32 root)
 {
 	struct planned p;
