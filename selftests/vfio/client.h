@@ -72,7 +72,7 @@ bool eventfd_quiet(int fd);
 /* Waits until the server has printed @text. */
 bool said(const char *text);
 u32 server_fds(void);
-/* Number of mappings of memfds in the server. */
+/* Return: number of mappings of memfds in the server. */
 u32 server_maps(void);
 
 /* Functions of vhost.c, besides those of host.h */

@@ -52,7 +52,9 @@ static void identity(void)
 	cl_close(cl);
 }
 
-/* Bits of a byte that a guest may change, from the specification. */
+/*
+ * Return: the bits of a byte that a guest may change, from the specification.
+ */
 static u8 may_change(u32 off)
 {
 	/* Two 64-bit BARs of 128 KiB and 8 KiB; there is no third BAR. */

@@ -108,7 +108,7 @@ static void version_bad(void)
 	EXPECT(said("version data is not a JSON object"));
 }
 
-/* Text without a terminator, or with data after it. */
+/* The server refuses text without a terminator, or with data after it. */
 static void version_end(void)
 {
 	static const struct {

@@ -13,7 +13,7 @@ struct join {
 	bool ours[64];
 };
 
-/* A fabric with the nodes @here, not linked yet. */
+/* Makes a fabric with the nodes @here, not linked yet. */
 struct host *join_host(struct join *j, const char *dims,
 		       const struct ang_cfg *cfg, u64 here);
 /* Links the fabric to its peers; addresses may be NULL. */

@@ -71,7 +71,7 @@ static void tree_lay_again(const char *dims)
 	tree_lay(dims);
 }
 
-/* A context on each local node, and one tree over the whole torus. */
+/* Makes a context on each local node, and one tree over the whole torus. */
 static void work_start(const char *dims)
 {
 	u32 i;

@@ -134,7 +134,7 @@ static void strangers(void)
 	host_free(h);
 }
 
-/* Valid and invalid addresses of users. */
+/* Tests valid and invalid addresses that users may give. */
 static void addresses(void)
 {
 	static const char *const bad[] = {

@@ -295,7 +295,10 @@ static void keys(void)
 	tls_key_free(key_of(KEY_TEXT KEY_TEXT KEY_TEXT KEY_TEXT "\n"));
 }
 
-/* The first bytes of a client that has the key. */
+/*
+ * Gets the first bytes that a client with the key sends.  Return: their
+ * number.
+ */
 static u32 client_hello(u8 *buf, u32 size)
 {
 	struct tls_key *key = key_of(KEY_TEXT);
