@@ -31,7 +31,7 @@ struct device {
 	u32 n;
 };
 
-/* An address that is valid for the node, or an invalid one. */
+/* Return: an address that is valid for the node, or an invalid one. */
 static u64 address(struct device *d, u32 node)
 {
 	struct host_node *n = &d->h->node[node];
@@ -132,7 +132,10 @@ static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
 	c->router = cpu_to_le32(node);
 }
 
-/* A request with a path and some content, or an address of anything. */
+/*
+ * Makes a management command: a request with a path and some content, or any
+ * address.
+ */
 static void mgmt(struct device *d, u32 node, struct angara_adm_mgmt *m, bool sends)
 {
 	struct angara_mgmt *p = d->mgmt[node].mem;
@@ -201,7 +204,10 @@ static void command(struct device *d)
 		host_reg(d->h, node, ANGARA_REG_AEQ_CI, in_size(d->in));
 }
 
-/* An atomic operation with any operation and type, or one invalid value of each. */
+/*
+ * Makes an atomic operation with any operation and type, or one invalid value
+ * of each.
+ */
 static void atomic(struct device *d, struct angara_wqe *w, u8 kind)
 {
 	u32 n = ANGARA_ATOMIC_NUM + 1;
@@ -252,7 +258,7 @@ static void entry(struct device *d)
 		((u8 *)w)[in_u8(d->in) % sizeof(*w)] = in_u8(d->in);
 }
 
-/* The consumer index of a process that has taken all its messages. */
+/* Return: the consumer index of a process that has taken all its messages. */
 static u32 received(struct device *d, const struct tctx *c)
 {
 	struct ang_node *n = ang_node(d->h->fab, c->node);

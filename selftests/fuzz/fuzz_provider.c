@@ -271,7 +271,7 @@ static void reap_events(void)
 		EXPECT(fi_eq_readerr(w.eq, &err, 0) == sizeof(err));
 }
 
-/* Mostly @right, sometimes any number. */
+/* Return: mostly @right, sometimes any number. */
 static u64 about(struct input *in, u64 right)
 {
 	u32 how = in_u8(in);
@@ -295,7 +295,7 @@ static size_t put_parts(struct input *in, char *to)
 	return n * sizeof(struct afi_part);
 }
 
-/* Hash of the members' names, as in requests to join. */
+/* Return: hash of the members' names, as in requests to join. */
 static u64 list_of(bool first)
 {
 	const u64 start = 0xCBF29CE484222325ULL;

@@ -21,9 +21,9 @@ u8 in_u8(struct input *in);
 u16 in_u16(struct input *in);
 u32 in_u32(struct input *in);
 u64 in_u64(struct input *in);
-/* A number below @n, which is at most 256. */
+/* Return: a number below @n, which is at most 256. */
 u32 in_below(struct input *in, u32 n);
-/* A number that is mostly small; takes 1, 2 or 5 bytes. */
+/* Return: a number that is mostly small; takes 1, 2 or 5 bytes. */
 u32 in_size(struct input *in);
 void in_bytes(struct input *in, void *to, u32 len);
 

@@ -137,7 +137,10 @@ static void settle(struct net *net)
 	} while (before != after);
 }
 
-/* Number of reduce packets that all participants of a tree have started. */
+/*
+ * Return: number of reduce packets that all participants of a tree have
+ * started.
+ */
 static u32 common_seq(struct net *net, const struct ttree *t)
 {
 	u32 least = ~0U;
