@@ -101,7 +101,7 @@ static void serial(double *x)
 	}
 }
 
-/* First row of the stripe of @pe. */
+/* Return: the first row of the stripe of @pe. */
 static int stripe(int pe, int n)
 {
 	return (int)((long)ROWS * pe / n);

@@ -109,7 +109,7 @@ static void test_mem(shmem_team_t team)
 	group("collectives of bytes");
 }
 
-/* Data of more than one packet, with many roots. */
+/* Tests data of more than one packet, with many roots. */
 static void test_long(void)
 {
 	const size_t len = 100000;

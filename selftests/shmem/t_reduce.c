@@ -84,7 +84,7 @@ SHMEMI_AND_TO_ALL_TYPES(SET_AND)
 SHMEMI_MIN_TO_ALL_TYPES(SET_MIN)
 SHMEMI_SUM_TO_ALL_TYPES(SET_SUM)
 
-/* Extreme values, signed and unsigned. */
+/* Tests extreme values, signed and unsigned. */
 static void test_extremes(void)
 {
 	static signed char c[2];

@@ -329,7 +329,7 @@ static void reused(void)
 	_exit(0);
 }
 
-/* So many elements that their size in bytes overflows. */
+/* Puts so many elements that their size in bytes overflows. */
 static void wrap_put(void)
 {
 	static int64_t a[2];
