@@ -180,7 +180,7 @@ static void fetch_add(u32 i)
 			   ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM, &old));
 }
 
-/* A poll of an empty completion queue. */
+/* Polls an empty completion queue. */
 static void look(u32 i)
 {
 	struct angara_completion c;

@@ -131,7 +131,7 @@ static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 	MUST(((struct emb_dev *)dev->priv)->dom->num == 0);
 }
 
-/* The entry of a key in the table that the adapter uses. */
+/* Return: the entry of a key in the table that the adapter uses. */
 static const struct angara_hw_mr *entry_in_use(const struct ang_dev *dev, u64 key)
 {
 	const struct emb_dev *d = dev->priv;

@@ -496,7 +496,7 @@ static bool waiters(struct round *r)
 	return report(r) && !report(r) && !r->wrong;
 }
 
-/* Number of nodes that a round has reset. */
+/* Return: number of nodes that a round has reset. */
 static unsigned int torn(const struct round *r)
 {
 	return (unsigned int)__builtin_popcountl(r->torn);

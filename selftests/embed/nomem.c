@@ -138,7 +138,7 @@ static const struct scene scenes[] = {
 	{ "a key", 0, of_key },
 };
 
-/* Number of members whose @yes is true. */
+/* Return: number of members whose @yes is true. */
 static unsigned int count(const struct scene *scene, bool yes)
 {
 	unsigned char *all = __real_calloc(size, 1), mine = yes;

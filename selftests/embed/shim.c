@@ -244,7 +244,9 @@ EXPORT int ioctl(int fd, unsigned long nr, ...)
 		     BEHIND(ioctl)(fd, nr, arg);
 }
 
-/* Start of the lists of pages, behind all offsets that can be mapped. */
+/*
+ * Return: start of the lists of pages, behind all offsets that can be mapped.
+ */
 static u64 lists_at(const struct emb_dev *d)
 {
 	u64 all = d->mem_len / ANGARA_PAGE_SIZE;
@@ -255,7 +257,7 @@ static u64 lists_at(const struct emb_dev *d)
 	return d->mem + pages * ANGARA_PAGE_SIZE;
 }
 
-/* Bytes of the mapping @kind, in whole pages. */
+/* Return: bytes of the mapping @kind, in whole pages. */
 static size_t kind_size(const struct emb_dev *d, u64 kind)
 {
 	u64 end = kind == EMB_MEM_MSG ? lists_at(d) : d->at[kind + 1];
