@@ -43,7 +43,7 @@ static struct plan plan(u32 number)
 	return p;
 }
 
-/* A small whole number, so that floating point sums are exact. */
+/* Return: a small whole number, so that floating point sums are exact. */
 static u64 element(const struct plan *p, u32 node, u32 number, u32 i)
 {
 	u64 val = (node + 1) * 100 + number * 10 + i % 7;

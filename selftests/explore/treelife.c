@@ -199,7 +199,7 @@ static bool fetched(struct actor *a)
 	return true;
 }
 
-/* This node's row in a tree over both nodes, or over node 0 alone. */
+/* Return: this node's row in a tree over both nodes, or over node 0 alone. */
 static struct angara_tree_row row(struct actor *a)
 {
 	u16 pe[NODES] = { 2, (u16)(parts() - 2) };

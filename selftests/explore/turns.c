@@ -229,7 +229,7 @@ static bool ready(const struct routine *r)
 	return !r->ended && !(r->idle && r->seen == done_so_far);
 }
 
-/* The next routine, or NULL if none has work. */
+/* Return: the next routine, or NULL if none has work. */
 static struct routine *choose(void)
 {
 	struct routine *best = NULL;

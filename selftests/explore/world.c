@@ -101,7 +101,7 @@ static u8 *area_target(u32 node, u64 at, u32 len)
 	return &areas[node][which / 2][which % 2][at % AREA];
 }
 
-/* Memory for a DMA of @len bytes at @addr. */
+/* Return: memory for a DMA of @len bytes at @addr. */
 static void *target(u32 node, u64 addr, u32 len)
 {
 	struct node_memory *m = &memory[node];
