@@ -18,7 +18,10 @@
 
 static int rank, size;
 
-/* First row of a process; the rows of the last process end before @n. */
+/*
+ * Return: the first row of a process; the rows of the last process end before
+ * @n.
+ */
 static int first_row(int n, int process)
 {
 	return (int)((long)n * process / size);
@@ -144,7 +147,10 @@ static double dot(const double *a, const double *b, int n)
 	return all;
 }
 
-/* Row @i of a symmetric matrix that is dominated by its diagonal. */
+/*
+ * Return: the product of @x and row @i of a symmetric matrix that is dominated
+ * by its diagonal.
+ */
 static double row_times(int i, int n, const double *x)
 {
 	const int far[] = { 1, 7, 31 };

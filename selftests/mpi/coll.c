@@ -63,7 +63,7 @@ static MPI_Datatype layout(int which, int count, int *num)
 	return type;
 }
 
-/* Offset of element @i in a layout, in ints. */
+/* Return: offset of element @i in a layout, in ints. */
 static int place(int which, int i)
 {
 	const int places[LAYOUTS] = { i, 2 * i, i ^ 1, i, 3 * i };
@@ -247,7 +247,7 @@ static void find_near(void)
 	MPI_Comm_free(&here);
 }
 
-/* Every length, root and layout, on one communicator. */
+/* Tests every length, root and layout, on one communicator. */
 static void each_length(int c)
 {
 	int n, i, root;

@@ -18,7 +18,10 @@ static int rank, size, bad;
 static int me, n;		/* rank here, and processes of each side */
 static MPI_Comm inter;
 
-/* The contribution of the process with rank @r of this or the other side. */
+/*
+ * Return: element @i that the process with rank @r of this or the other side
+ * contributes.
+ */
 static int given(int other, int r, int i)
 {
 	int side = other ? !(rank % 2) : rank % 2;

@@ -67,7 +67,7 @@ MPI_Op op_of(const struct job *j)
 	return ops[j->op];
 }
 
-/* Element @e of the contribution of member @i to a reduction. */
+/* Return: element @e of the contribution of member @i to a reduction. */
 static int part(const struct job *j, int i, int e)
 {
 	int v = (i * 5 + e * 3 + j->salt) % 11 - 4;
@@ -77,7 +77,7 @@ static int part(const struct job *j, int i, int e)
 	return j->op == LAND ? v > -4 : v;
 }
 
-/* The reduction over members 0 to @last. */
+/* Return: element @e of the reduction over members 0 to @last. */
 static int reduced(const struct job *j, int last, int e)
 {
 	int v = part(j, 0, e), i;
@@ -95,7 +95,7 @@ static int reduced(const struct job *j, int last, int e)
 	return v;
 }
 
-/* Element @e of the data of member @from for member @to. */
+/* Return: element @e of the data of member @from for member @to. */
 static int item(const struct job *j, int from, int to, int e)
 {
 	return j->salt * 1000 + from * 97 + to * 31 + e;

@@ -454,7 +454,7 @@ static void threads(int steps)
 		pthread_join(t[i], NULL);
 }
 
-/* More communicators than the adapter has contexts. */
+/* Makes more communicators than the adapter has contexts. */
 static void many(void)
 {
 	MPI_Comm all[MANY];
