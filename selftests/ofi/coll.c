@@ -149,7 +149,7 @@ static bool scatters(struct team *t, size_t len)
 	return ok;
 }
 
-/* Sums of all lengths: for all members, for one, and a part for each. */
+/* Tests sums of all lengths: for all members, for one, and a part for each. */
 static bool sums(struct team *t, size_t count)
 {
 	size_t i, len = count * sizeof(uint16_t);
@@ -242,7 +242,7 @@ static bool eight(void)
 
 #define LONG	(1U << 20)
 
-/* Long data, which is subject to the flow control between members. */
+/* Tests long data, which is subject to the flow control between members. */
 static bool mebibytes(void)
 {
 	struct team t;

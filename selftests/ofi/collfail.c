@@ -299,7 +299,7 @@ static bool dying(void)
 	return fake_close(&f) && ok;
 }
 
-/* A member that is dead before it is contacted. */
+/* A member is dead before it is contacted. */
 static bool dead(void)
 {
 	static const int who[] = { 1, 0 };

@@ -202,7 +202,7 @@ static bool of_both(void)
 	return ok;
 }
 
-/* A counter of all operations that name an endpoint. */
+/* A counter counts all operations that name an endpoint. */
 static bool of_endpoints(void)
 {
 	struct fid_ep *ep;
@@ -240,7 +240,7 @@ static bool of_endpoints(void)
 	return ok;
 }
 
-/* Address of a closed endpoint, or of one of another domain. */
+/* Return: the address of a closed endpoint, or of one of another domain. */
 static fi_addr_t address_of_gone(bool foreign)
 {
 	struct ep_name name;

@@ -507,7 +507,7 @@ static uint32_t next(uint32_t *state, uint32_t below)
 	return (*state >> 8) % below;
 }
 
-/* A random message whose parts are mostly valid. */
+/* Sends a random message whose parts are mostly valid. */
 static bool babble(uint32_t *state)
 {
 	static const int types[] = { 1, 2, 3, 4, 5, 6, 15, 15 };

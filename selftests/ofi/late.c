@@ -237,7 +237,7 @@ static bool results(void)
 	return ok;
 }
 
-/* A second endpoint of the same domain, with the same queue. */
+/* Opens a second endpoint of the same domain, with the same queue. */
 static struct fid_ep *other_endpoint(void)
 {
 	struct fid_ep *ep = NULL;

@@ -246,7 +246,8 @@ static bool last_ones(char *buf)
 }
 
 /*
- * More long messages each way than there are keys, received in the worst order.
+ * Sends more long messages each way than there are keys, and receives them in
+ * the worst order.
  */
 static bool keyless(void)
 {
@@ -285,7 +286,7 @@ static bool keyless(void)
 #define FEW_LEN		4100
 #define PER_SENDER	1400	/* of two senders: more than operations */
 
-/* More receives at once than a domain has operations. */
+/* Posts more receives at once than a domain has operations. */
 static bool crowded(void)
 {
 	const struct how how = { 0 };

@@ -166,7 +166,7 @@ static bool truncated(void)
 	return ok;
 }
 
-/* Data in pieces on both sides; too many pieces. */
+/* Sends and receives data in pieces; too many pieces are refused. */
 static bool pieces(void)
 {
 	const struct how how = { 0 };

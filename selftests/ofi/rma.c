@@ -42,7 +42,7 @@ static uint64_t there(size_t off)
 	return start_of(&s[1], mem[1]) + off;
 }
 
-/* Exactly one completion, of this operation. */
+/* Expects exactly one completion, that of this operation. */
 static bool done(void *context, uint64_t flags)
 {
 	struct fi_cq_tagged_entry e = { 0 };
@@ -105,7 +105,7 @@ static bool addresses(void)
 	return all_sizes(OLD_BASIC, OLD_BASIC);
 }
 
-/* Memory in pieces on both sides, with different boundaries. */
+/* Transfers memory in pieces on both sides, with different boundaries. */
 static bool vectors(void)
 {
 	const struct how how = { 0 };
@@ -485,7 +485,7 @@ static ssize_t random_op(uint32_t *state, char *own, unsigned int slot)
 	}
 }
 
-/* Concurrent operations on different parts. */
+/* Runs concurrent operations on different parts of the memory. */
 static bool mixed(void)
 {
 	const struct how how = { .mr_mode = BASIC };

@@ -165,7 +165,7 @@ static bool calls(void)
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_recv(tx, buf, 8, NULL, self, NULL), -FI_EOPNOTSUPP) &&
 	     expect(fi_trecv(tx, buf, 8, NULL, self, 0, 0, NULL), -FI_EOPNOTSUPP);
-	/* Default flags of the wrong direction, and no flags. */
+	/* Set default flags of the wrong direction, and no flags. */
 	flags = FI_RECV;
 	ok = ok && expect(fi_control(&tx->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);
 	flags = FI_TRANSMIT;

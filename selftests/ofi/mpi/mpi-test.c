@@ -152,7 +152,7 @@ static void one_sided(size_t most)
 	MPI_Win_free(&win);
 }
 
-/* Messages sent in one order and received in another. */
+/* Sends messages in one order and receives them in another. */
 static void many(void)
 {
 	static int out[MANY], in[MANY];
@@ -174,7 +174,7 @@ static void many(void)
 
 #define COMMS	3	/* besides the first; see ofi.t */
 
-/* Messages of the same tags on several communicators at once. */
+/* Sends messages with the same tags on several communicators at once. */
 static void communicators(void)
 {
 	MPI_Request req[2 * COMMS];

@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t v)
 	return v ^ v >> 29;
 }
 
-/* Whole numbers, small for floats: sums and products are exact. */
+/* Return: a whole number, for products from 1 to 3. */
 static uint64_t number(unsigned int who, size_t i, unsigned int seed, enum fi_op op)
 {
 	uint64_t v = mix(mix(who * 1000003ULL + seed) + i);
@@ -172,7 +172,7 @@ static bool long_reductions(void)
 	return ok && leave(&all);
 }
 
-/* Sums that depend on the order; each member is late in turn. */
+/* Tests sums that depend on the order; each member is late in turn. */
 static bool same_bits(void)
 {
 	const size_t count = 20000;
@@ -256,7 +256,7 @@ static bool stream(unsigned int late, unsigned int pause)
 	return ok;
 }
 
-/* More operations in flight than there is room for, and a slow member. */
+/* Starts more operations than there is room for, with a slow member. */
 static bool slow(void)
 {
 	unsigned int late;
@@ -267,7 +267,9 @@ static bool slow(void)
 	return ok && leave(&all);
 }
 
-/* Operations of all kinds, several in flight; all members use one seed. */
+/*
+ * Starts operations of all kinds, several at a time; all members use one seed.
+ */
 static bool one_mixed(unsigned int i, char *at, uint64_t v)
 {
 	unsigned int root = (unsigned int)(v >> 8) % size;

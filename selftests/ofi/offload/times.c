@@ -37,7 +37,7 @@ static bool allreduce(size_t len, unsigned int i)
 					FI_DOUBLE, FI_SUM, 0, buf), buf), 0);
 }
 
-/* The longest time of all processes, in microseconds. */
+/* Return: the longest time of all processes, in microseconds. */
 static double slowest(double mine)
 {
 	double each[MAX_RANKS];
