@@ -13,7 +13,10 @@ struct group {
 	struct tctx **ctx;
 };
 
-/* Each context has a buffer of 2 * @len bytes, and sends from its first half. */
+/*
+ * Makes @local contexts on each node.  Each has a buffer of 2 * @len bytes,
+ * and sends from its first half.
+ */
 void group_new(struct group *g, u32 local, u64 len);
 /* Frees the group and its host, and checks that the fabric is idle. */
 void group_del(struct group *g);
@@ -32,9 +35,10 @@ void coll_fill(struct ttree *t, u64 seed);
 u32 coll_sum(struct ttree *t, u32 i);
 
 /*
- * The result of all contributions, which are at @off of the participants'
- * buffers, combined in the order of the tree.  Each node combines its own
- * contributions by place, then those of its children by direction.
+ * Computes the result of all contributions, which are at @off of the
+ * participants' buffers, combined in the order of the tree.  Each node
+ * combines its own contributions by place, then those of its children by
+ * direction.
  */
 void coll_fold(struct ttree *t, u32 type, u32 op, u64 off, void *out, u32 len);
 

@@ -28,7 +28,10 @@ static struct segment *find(struct host_node *n, u64 addr)
 	return &n->seg[lo];
 }
 
-/* Host memory for a DMA to @len bytes at @addr; NULL if the DMA is not allowed. */
+/*
+ * Return: host memory for a DMA to @len bytes at @addr; NULL if the DMA is not
+ * allowed.
+ */
 static char *target(struct host *h, u32 node, u64 addr, u64 len, int write)
 {
 	struct segment *s = find(&h->node[node], addr);
@@ -188,7 +191,7 @@ u32 host_keeper(const struct host *h, u32 router)
 	return ang_topo_keeper(&h->v.topo, router);
 }
 
-/* A fabric, followed by memory that cannot be read or written. */
+/* Places a fabric in front of memory that cannot be read or written. */
 static void place_fabric(struct host *h)
 {
 	u64 size = (ang_fabric_size(&h->cfg) + 4095) & ~4095ULL;

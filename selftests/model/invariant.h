@@ -16,7 +16,7 @@
  */
 void invariants(struct ang_fabric *fab, u64 held);
 
-/* Nodes, one bit each, in which a view is within a step. */
+/* Return: the nodes, one bit each, in which a view is within a step. */
 u64 invariants_held(struct ang_fabric *fab);
 
 /* Checks that the fabric is idle: buffers free, rings empty, no node with work. */

@@ -79,7 +79,7 @@ struct angara_mgmt_node mgmt_node(const struct angara_mgmt *p)
 	return node;
 }
 
-/* Number of SETs that the router at the end of @path has accepted. */
+/* Return: number of SETs that the router at the end of @path has accepted. */
 u64 mgmt_writes(const u8 *path, u32 hops)
 {
 	struct angara_mgmt p = mgmt_get_node(path, hops);

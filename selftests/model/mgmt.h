@@ -22,12 +22,15 @@ u32 mgmt_ask(u32 node, struct angara_mgmt *p);
 struct angara_mgmt mgmt_request(u32 method, u32 attr, u32 modifier);
 struct angara_mgmt mgmt_get_node(const u8 *path, u32 hops);
 struct angara_mgmt_node mgmt_node(const struct angara_mgmt *p);
-/* Number of SETs that a router has accepted.  @path leads to it from node 0. */
+/*
+ * Return: number of SETs that a router has accepted.  @path leads to it from
+ * node 0.
+ */
 u64 mgmt_writes(const u8 *path, u32 hops);
 /* SET requests, with the number of SETs that the router has accepted so far. */
 struct angara_mgmt mgmt_set(const u8 *path, u32 hops, u32 attr, u32 modifier, u64 key);
 struct angara_mgmt mgmt_key(const u8 *path, u32 hops, u64 old, u64 new, u32 flags);
-/* Number of packets dropped, summed over all routers. */
+/* Return: number of packets dropped, summed over all routers. */
 u64 mgmt_dropped(void);
 
 #endif /* TEST_MGMT_H */

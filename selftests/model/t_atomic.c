@@ -91,8 +91,8 @@ static union value number(bool one, u32 type)
 }
 
 /*
- * The result of an operation.  ang_combine(), which has a test of its own,
- * computes those that it implements.
+ * Return: the result of an operation. ang_combine(), which has a test of its
+ * own, computes those that it implements.
  */
 static union value expected(union value t, union value x, union value y,
 			    u32 type, u32 op)

@@ -10,7 +10,7 @@
 static const u32 small_lengths[] = { 0, 4, 252, 256, 260 };
 static const u32 lengths[] = { 0, 1, 4, 255, 256, 257, 2048, 2052, 4096 };
 
-/* Every operation with every participant as source or destination. */
+/* Runs every operation with every participant as source or destination. */
 static void all_ops(struct ttree *t, const u32 *lens, u32 nlens)
 {
 	u32 l, i;
@@ -94,7 +94,10 @@ static void requests_crossing(void)
 	}
 }
 
-/* Random trees over part of a torus; up to three participants on a node. */
+/*
+ * Tests random trees over part of a torus, with up to three participants on a
+ * node.
+ */
 static void random_subsets(void)
 {
 	static const char * const dims[] = { "5", "3x3", "4x3x2", "4x2x2x2", "7x3" };
@@ -187,7 +190,9 @@ static void down_bounds(const struct traffic *a, const struct traffic *b, u64 do
 	EXPECT(packets <= down + b->credits - a->credits);
 }
 
-/* Number of packets that an operation puts on the links of a tree. */
+/*
+ * Checks the number of packets that an operation puts on the links of a tree.
+ */
 static void count(struct ttree *t, u32 op, u32 who, u32 len)
 {
 	u64 links = ang_packets(len) * (t->in_tree - 1);

@@ -28,7 +28,10 @@ static u64 arithmetic(u32 op, u64 a, u64 b)
 	}
 }
 
-/* The result of an operation on operands of its type, extended to 64 bits. */
+/*
+ * Return: the result of an operation on operands of its type, extended to 64
+ * bits.
+ */
 static u64 reference(u32 type, u32 op, u64 a, u64 b)
 {
 	int less;

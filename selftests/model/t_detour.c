@@ -72,7 +72,10 @@ static void around_del(struct around *a)
 	group_del(&g);
 }
 
-/* A tree over all nodes but the dead one.  Return: NULL if there is none. */
+/*
+ * Makes a tree over all nodes but the dead one.  Return: NULL if there is
+ * none.
+ */
 static struct ttree *tree_around(struct around *a)
 {
 	int64_t root;
@@ -193,8 +196,8 @@ static bool one_failure(struct around *a, const struct angara_failure *f, u32 *f
 }
 
 /*
- * Each cable, then each node, every @step-th of them.
- * Return: failures without a tree.
+ * Tries each cable, then each node, every @step-th of them.  Return: number of
+ * failures without a tree.
  */
 static u32 each_failure(const char *text, u32 step, u32 *cables, u32 *failed)
 {

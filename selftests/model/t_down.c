@@ -507,7 +507,10 @@ static void rows_apart(void)
 		kick(g.ctx[0]);
 		host_run(g.h);
 		EXPECT(!poll_cq(g.ctx[0], &cqe));
-		/* The message of node 0 came before node 1 had a row: no drop. */
+		/*
+		 * Node 0 has sent its message before node 1 had a row: this
+		 * message is not dropped.
+		 */
 		EXPECT_EQ(n->drops[causes[k]], 0);
 		if (k < 3)
 			EXPECT_EQ(ang_node(g.h->fab, 0)->drops[causes[k]],

@@ -65,7 +65,9 @@ static u64 of_float(float f)
 	return isnan(f) ? 0x7FC00000 : x;
 }
 
-/* The smaller number, where -0 is smaller than +0; NaN if one is NaN. */
+/*
+ * Return: the smaller number, where -0 is smaller than +0; NaN if one is NaN.
+ */
 static double smaller(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -153,7 +155,10 @@ static void special64(void)
 		 NUM(exponents64), 52, 64);
 }
 
-/* A number; the last bits of its fraction, or all bits but these, are zero. */
+/*
+ * Return: a number; the last bits of its fraction, or all bits but these, are
+ * zero.
+ */
 static u64 sparse(u64 x, u64 *seed, u32 frac)
 {
 	u32 bits = (u32)(rnd(seed) >> 32) % (frac + 1);

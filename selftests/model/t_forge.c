@@ -83,7 +83,7 @@ static void give(const struct ang_pkt *p, u32 dir, u32 vc)
 	run_steps(&g.h->v, 1000);
 }
 
-/* Number of packets dropped at node 0 since the last call. */
+/* Return: number of packets dropped at node 0 since the last call. */
 static u64 dropped(void)
 {
 	static u64 before;
@@ -116,7 +116,10 @@ static struct ang_op *begin(u32 opcode, u32 receiver)
 	return op_of(ang_lowest(free));
 }
 
-/* The next packet that @op waits for, as an honest neighbor would send it. */
+/*
+ * Return: the next packet that @op waits for, as an honest neighbor would send
+ * it.
+ */
 static struct ang_pkt honest(const struct ang_op *op, u32 type)
 {
 	struct ang_pkt p = {

@@ -328,7 +328,10 @@ static void switches(void)
 	compare("mkns:2x2", &cfg_default, 6, true);
 }
 
-/* Several operations of each participant, on all trees at once, in any order. */
+/*
+ * Runs several operations of each participant, on all trees at once, in any
+ * order.
+ */
 static void crowd(struct side *a, struct side *b)
 {
 	struct plan p[TREES][TIMES];
@@ -386,7 +389,7 @@ static void batches(void)
 	compare_crowd("2x2x2", &trains, 15);
 }
 
-/* Number of packets that have entered the rings of trees. */
+/* Return: number of packets that have entered the rings of trees. */
 static u32 ringed(const struct side *s)
 {
 	struct ang_fabric *fab = s->g.h->fab;

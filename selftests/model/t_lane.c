@@ -266,7 +266,10 @@ static void same_lane(void)
 	put(&second, 0);
 }
 
-/* A context of the same lane, and the same context, wait. */
+/*
+ * While a thread is in a lane, other contexts of this lane wait, and so does
+ * the same context.
+ */
 static void one_lane(void)
 {
 	start(true);
@@ -293,7 +296,10 @@ static void look_there(void)
 	EXPECT(at_node || !ended(1));
 }
 
-/* A view gets a node when all threads are out of its lanes, and then soon. */
+/*
+ * A view that waits for a node gets it soon after all threads have left the
+ * node's lanes.
+ */
 static void closing(void)
 {
 	union ang_counters c;
@@ -410,7 +416,10 @@ static void counted(void)
 	end();
 }
 
-/* A put does not overtake an earlier one of its context, which has packets. */
+/*
+ * A put in a lane does not overtake an earlier put of its context that uses
+ * packets.
+ */
 static void order(void)
 {
 	struct angara_cqe cqe;

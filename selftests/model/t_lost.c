@@ -293,7 +293,10 @@ static void apart(void)
 	end();
 }
 
-/* A packet of node 1 arrives at node 0 over the link from port 1 there. */
+/*
+ * Lets a packet of node 1 arrive at node 0, over the link from port 1 of node
+ * 1.
+ */
 static void arrive(const struct ang_pkt *p, u32 vc, const void *data)
 {
 	EXPECT(ang_remote_give(&g.h->v, 1, 1, vc, p, data));

@@ -344,7 +344,10 @@ static struct angara_mgmt row_request(const u8 *path, u32 hops,
 	return p;
 }
 
-/* Path from node 0 to a router, by the routes of the fabric or links. */
+/*
+ * Finds the path from node 0 to a router, by the routes of the fabric or by
+ * links.
+ */
 static u32 path_to(u32 router, u8 *path)
 {
 	const struct ang_topo *topo = &mgmt_host->v.topo;

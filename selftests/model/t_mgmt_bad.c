@@ -242,7 +242,9 @@ static void forgeries(void)
 	host_free(mgmt_host);
 }
 
-/* Random packets of random paths with random content; some are valid. */
+/*
+ * Random packets with random paths and random content arrive; some are valid.
+ */
 static void random_packets(void)
 {
 	u64 state = 77;

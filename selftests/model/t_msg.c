@@ -30,7 +30,10 @@ static struct tctx *member(struct host *h, u32 node, u32 id)
 	return c;
 }
 
-/* Message @k of a sender to @to; its payload is content() from byte @k on. */
+/*
+ * Return: message @k of a sender to @to; its payload is content() from byte @k
+ * on.
+ */
 static struct angara_wqe wqe_send(const struct tctx *to, u32 k, u32 len)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, to->node, to->id, k,

@@ -57,8 +57,8 @@ static u32 unreachable(struct tctx *c)
 }
 
 /*
- * A node is lost, with all messages that it was about to send and all that
- * others had for it, after @steps steps.
+ * A node is lost after @steps steps.  With it are lost all messages that it
+ * was about to send, and all that others had for it.
  */
 static void lost_node(u32 steps)
 {

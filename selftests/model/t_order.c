@@ -237,7 +237,10 @@ static void last_place_first(void)
 	group_del(&g);
 }
 
-/* A tree on one node, joined so that each place is the number of the context. */
+/*
+ * Makes a tree on one node, joined so that each place is the number of the
+ * context.
+ */
 static struct ttree *on_one_node(u32 tree)
 {
 	static const u16 pe[1] = { LOCAL };

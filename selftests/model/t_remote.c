@@ -26,7 +26,7 @@ static void together(void)
 	}
 }
 
-/* Run it with the least room possible. */
+/* Runs work_crowd() with the least room possible. */
 static void crowds(void)
 {
 	static const struct {

@@ -161,8 +161,8 @@ static struct ttree *tree_of(u32 node0, u32 node1)
 }
 
 /*
- * The slowest work in one place: arithmetic for 16 participants, and many long
- * operations.
+ * Runs the slowest work in one place: arithmetic for 16 participants, and many
+ * long operations.
  */
 static void products(void)
 {

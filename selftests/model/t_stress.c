@@ -53,8 +53,8 @@ static int is_member(struct stress *s, u32 tree, u32 ctx)
 }
 
 /*
- * Word @i that context @c contributes or sends in operation @k.  As a float its
- * magnitude is just below 2: sums are rounded.
+ * Return: word @i that context @c contributes or sends in operation @k.  As a
+ * float its magnitude is just below 2: sums are rounded.
  */
 static u32 word(u32 c, u32 k, u32 i)
 {
@@ -383,7 +383,10 @@ static void print_counters(struct host *h)
 		t.credits, t.injected, t.ejected, t.hops);
 }
 
-/* Fabric of scenario @seed: a small torus, or every third time another kind. */
+/*
+ * Return: the fabric of scenario @seed: a small torus, or every third time
+ * another kind.
+ */
 static const char *printed_fabric(u64 seed)
 {
 	u32 kinds = 0;

@@ -171,7 +171,7 @@ static void lengths(void)
 	}
 }
 
-/* Known path lengths with up*down* routing. */
+/* Checks known path lengths with up*down* routing. */
 static void graph_lengths(void)
 {
 	struct fabric f;
@@ -306,7 +306,10 @@ static void no_cycle(void)
 	}
 }
 
-/* The shorter path around a ring of five, which up*down* must forbid. */
+/*
+ * Return: the port of the shorter path around a ring of five, which up*down*
+ * routing must forbid.
+ */
 static u32 shortest(const struct ang_topo *t, u32 at, u32 dst)
 {
 	return ang_ring_minus(5, at, dst);
@@ -327,8 +330,8 @@ static void cycle_is_found(void)
 }
 
 /*
- * The longest of all paths that make only allowed turns and visit no router
- * twice, and that leave @at by a port that may follow @in.
+ * Return: the length of the longest path that makes only allowed turns, visits
+ * no router twice, and leaves @at by a port that may follow @in.
  */
 static u32 longest_from(const struct ang_topo *t, u32 at, u32 in, u64 *met)
 {

@@ -227,7 +227,7 @@ static void set_up(void)
 		give_floats(i);
 }
 
-/* Number of packets that all links have retransmitted. */
+/* Return: number of packets that all links have retransmitted. */
 static u64 again(void)
 {
 	u64 sum = 0;

@@ -24,7 +24,7 @@ static void join_all(struct ttree *t, struct tctx **ctxs, const u32 *place)
 	free(joined);
 }
 
-/* Number of ports through which a packet from port @in may leave. */
+/* Return: number of ports through which a packet from port @in may leave. */
 static u32 turns(const struct ang_topo *topo, u32 router, u32 in)
 {
 	u32 count = 0;
@@ -76,8 +76,8 @@ static int reach_one(const struct ang_topo *topo, struct angara_tree_row *rows,
 }
 
 /*
- * A tree of the reached routers in any fabric; it has no branches without
- * participants.
+ * Makes the rows of a tree of the reached routers in any fabric; the tree has
+ * no branches without participants.
  */
 static u32 tree_rows(const struct ang_topo *topo, u32 root, const u16 *pe,
 		     u32 tree, struct angara_tree_row *rows)
