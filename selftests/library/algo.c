@@ -37,7 +37,7 @@ static struct map sum(struct map f, struct map g)
 	return (struct map){ .a = f.a + g.a, .b = f.b + g.b };
 }
 
-/* Number of elements of block @i if block lengths differ. */
+/* Return: number of elements of block @i if block lengths differ. */
 static size_t odd_count(u32 i, size_t count)
 {
 	return i % 5 == 2 ? 0 : count + i % 3;
@@ -197,8 +197,8 @@ static bool is(u32 rank, size_t i, struct map want)
 }
 
 /*
- * Element @i of the contributions of ranks @first to @last, combined in that
- * order.
+ * Return: element @i of the contributions of ranks @first to @last, combined
+ * in that order.
  */
 static struct map folded(u32 first, u32 last, size_t i)
 {
@@ -566,7 +566,10 @@ static bool all_places(enum ang_algo algo, bool exchange)
 	return true;
 }
 
-/* A tree in which each member but the first has a random parent and place there. */
+/*
+ * Makes a tree in which each member but the first has a random parent and
+ * place there.
+ */
 static void grow(u32 n, u32 fan)
 {
 	u32 i, k, most = 0, *children;

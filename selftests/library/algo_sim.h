@@ -58,7 +58,7 @@ bool run(u32 n);
 #define SKIP	UINT64_MAX
 
 void formula(const struct ang_coll_args *a, u64 *num, u64 *total);
-/* Number of members whose number differs from their rank. */
+/* Return: number of members whose number differs from their rank. */
 u64 moved(const struct ang_coll_args *a);
 u32 log2_up(u32 n);
 

@@ -40,7 +40,7 @@ static void fill(unsigned char *block, size_t len, unsigned int from, unsigned i
 		block[i] = (unsigned char)(i * 7 + from * 13 + round * 31);
 }
 
-/* One exchange among @n processes; checks the contents. */
+/* Runs one exchange among @n processes, and checks the contents. */
 static int exchange(const u32 *ranks, u32 n, size_t len, unsigned int round)
 {
 	unsigned char *mine = malloc(len + 1), *want = malloc(len + 1);

@@ -315,7 +315,10 @@ static bool is_spared(void)
 	return !embedded() && rank;
 }
 
-/* More buffers than the cache keeps, and than an embedded domain has regions. */
+/*
+ * Registers more buffers than the cache keeps, and than an embedded domain has
+ * regions.
+ */
 static bool buffers(void)
 {
 	enum { PIECE = 512 };
@@ -583,7 +586,7 @@ static bool atomics(void)
 	return ok;
 }
 
-/* A broadcast on the tree from each source, and one of no bytes. */
+/* Broadcasts on the tree from each source, also no bytes. */
 static bool broadcast(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_TREE };

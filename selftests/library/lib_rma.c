@@ -171,7 +171,7 @@ static int put_byte(struct angara_mr *mr, unsigned int at, const char *byte,
 	return ret;
 }
 
-/* More operations than any queue holds, with and without completions. */
+/* Posts more operations than any queue holds, with and without completions. */
 static bool full_queues(void)
 {
 	enum { N = 3000 };

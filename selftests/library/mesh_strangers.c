@@ -139,7 +139,10 @@ static double cpu_seconds(void)
 	       (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
-/* A connection is pending and there is no descriptor for it: the process still sleeps. */
+/*
+ * While a connection is pending for which there is no descriptor, the process
+ * still sleeps.
+ */
 static void test_no_descriptors(void)
 {
 	struct rlimit limit, old;
