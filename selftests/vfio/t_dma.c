@@ -137,7 +137,10 @@ static void unsafe(void)
 	cl_close(cl);
 }
 
-/* A range for every page, as with an IOMMU, up to a limit: calls stay fast. */
+/*
+ * Maps a range for every page, as with an IOMMU, up to a limit: calls stay
+ * fast.
+ */
 static void many(void)
 {
 	struct cl *cl = cl_attach(3);

@@ -207,7 +207,7 @@ static void fresh(void)
 	cl_close(cl);
 }
 
-/* A function level reset, which clears the state of the guest. */
+/* A function level reset clears the state of the guest. */
 static void flr(void)
 {
 	struct cl *cl = cl_attach(3);

@@ -298,7 +298,9 @@ static void large(void)
 	cl_close(cl);
 }
 
-/* A socket whose last close(2) takes an hour; @other is its other end. */
+/*
+ * Return: a socket whose last close(2) takes an hour; @other is its other end.
+ */
 static int lingering(int *other)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,

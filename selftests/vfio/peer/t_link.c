@@ -84,7 +84,7 @@ static int pump(struct host *h)
 	       !link_idle(&links[1]);
 }
 
-/* For hosts that are started while no packet is in flight. */
+/* Pumps nothing, for hosts that are started while no packet is in flight. */
 static int no_pump(struct host *h)
 {
 	return 0;

@@ -209,7 +209,10 @@ static void other_key(void)
 	tls_key_free(key);
 }
 
-/* The sender has more than the socket takes; pieces of any size. */
+/*
+ * The sender has more data than the socket takes; it is sent in pieces of any
+ * size.
+ */
 static void flood(void)
 {
 	enum { TOTAL = 3000000 };
