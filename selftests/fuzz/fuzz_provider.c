@@ -216,7 +216,10 @@ static void begin(void)
 	open_share();
 }
 
-/* The context of a new operation; NULL if the input has made enough of them. */
+/*
+ * Return: the context of a new operation; NULL if the input has made enough of
+ * them.
+ */
 static u8 *new_op(enum state state)
 {
 	if (w.nops == OPS)
