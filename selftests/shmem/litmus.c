@@ -20,7 +20,7 @@ static void look(int ok, const char *what)
 		fprintf(stderr, "litmus: PE %d: %s\n", me, what);
 }
 
-/* Data, fence, flags: all flags after the fence arrive after the data. */
+/* Puts data, then flags after a fence: all flags arrive after the data. */
 static void message(shmem_ctx_t ctx, size_t len)
 {
 	long round;

@@ -208,7 +208,7 @@ static void axes(int axis)
 	shmem_team_destroy(y);
 }
 
-/* A team of PE 0 that cannot be made: PE 1, which is not in it, learns that. */
+/* PE 0 cannot make a team; PE 1, which is not in the team, learns that. */
 static void strided(void)
 {
 	shmem_team_t team;

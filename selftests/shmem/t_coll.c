@@ -132,7 +132,7 @@ static void test_long(void)
 	group("long broadcasts and reductions");
 }
 
-/* The memory of a PE changes only after it has called. */
+/* A broadcast changes the destination of a PE only after this PE has called. */
 static void test_early(void)
 {
 	static long a[8], b[8], sum[8];
