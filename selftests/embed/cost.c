@@ -44,7 +44,10 @@ void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 
-/* Packet heads and descriptors are shorter than a packet's payload. */
+/*
+ * Counts copies of payload: packet heads and descriptors are shorter than a
+ * packet's payload.
+ */
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
 	if (n >= ANGARA_PACKET_BYTES)

@@ -41,7 +41,7 @@ void __wrap_emb_submit(struct emb_run *r, u32 node,
 u64 __real_emb_now_ms(void);
 u64 __wrap_emb_now_ms(void);
 
-/* The delayed command reaches the adapter. */
+/* Gives the delayed command to the adapter. */
 static void let_go(struct emb_run *r)
 {
 	if (held.pi)

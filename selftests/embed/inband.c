@@ -126,7 +126,10 @@ static const struct angara_path *path_to(u32 router)
 	errx(1, "no path to router %u", router);
 }
 
-/* The row of a router, read without faults.  Return: its epoch, 0: there is none. */
+/*
+ * Reads the row of a router, without faults.  Return: its epoch; 0: there is
+ * none.
+ */
 static u32 row_epoch(u32 router, u8 *state)
 {
 	struct angara_path path = *path_to(router);

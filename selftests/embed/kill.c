@@ -254,7 +254,7 @@ static int work(unsigned long seed)
 	return 0;
 }
 
-/* A bystander process; @file is where it reports. */
+/* Runs a bystander; @file is where it reports. */
 static int stand_by(unsigned long seed, const char *file)
 {
 	int fd = open(file, O_RDWR | O_CLOEXEC);

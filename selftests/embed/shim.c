@@ -105,7 +105,7 @@ static int dev_open(const char *number)
 	return fd;
 }
 
-/* File "fabric" of a device, as a copy, since the program only reads it. */
+/* Opens a copy of the file "fabric" of a device; the program only reads it. */
 static int text_open(unsigned int number)
 {
 	char name[16], *text;

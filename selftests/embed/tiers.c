@@ -199,7 +199,7 @@ static void result_note(const struct posted *p)
 	note(p->at, p->len);
 }
 
-/* A put of this member alone, between operations of its teams. */
+/* Puts a word to this member itself, between operations of its teams. */
 static void disturb(void)
 {
 	u64 word = mine;
