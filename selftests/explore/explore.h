@@ -163,7 +163,7 @@ void enable(struct actor *a);
 void idle(const char *what);
 /* A point: lets others run. */
 void moment(const char *what);
-/* A step of a node has ended. */
+/* Called after each step of a node. */
 void stepped(void);
 bool all_done(void);
 /* A lock for data that actors share outside of the fabric. */
@@ -195,9 +195,12 @@ struct angara_adm_cmd cmd_row(const struct angara_tree_row *row);
 struct angara_adm_cmd cmd_op(u32 opcode, u32 ctx, u32 tree);
 void context_create(struct actor *a, struct context *c);
 void context_destroy(struct actor *a, struct context *c);
-/* The entry of region BUF_KEY or EXTRA_KEY of an existing context. */
+/* Return: the entry of region BUF_KEY or EXTRA_KEY of an existing context. */
 struct angara_hw_mr *region_entry(struct context *c, u32 key);
-/* The region's key in a life of the context, as contexts of other nodes know it. */
+/*
+ * Return: the region's key in a life of the context, as contexts of other
+ * nodes know it.
+ */
 u64 region_key(u32 cid, u32 life, u32 key);
 /* Is there room for one more operation? */
 bool may_post(const struct context *c);
