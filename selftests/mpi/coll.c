@@ -71,7 +71,10 @@ static int place(int which, int i)
 	return places[which];
 }
 
-/* The layout of a member; members of one call differ, unless all are @alike. */
+/*
+ * Return: the layout of a member; members of one call differ, unless all are
+ * @alike.
+ */
 static int layout_of(int which, int member, int count)
 {
 	int w = alike ? which % LAYOUTS : (which + member) % LAYOUTS;
@@ -117,7 +120,10 @@ static void bcast_short(int c, int salt)
 	check(good, "short bcast", comm_names[c], salt);
 }
 
-/* A clock that all processes of a machine share, unlike MPI_Wtime(). */
+/*
+ * Return: the time of a clock that all processes of a machine share, unlike
+ * MPI_Wtime().
+ */
 static double now(void)
 {
 	struct timespec ts;
@@ -165,7 +171,9 @@ static void pending(int c)
 		MPI_Wait(&req, MPI_STATUS_IGNORE);
 }
 
-/* The MPI library's requests in flight across collectives of the adapter. */
+/*
+ * Requests of the MPI library are in flight across collectives of the adapter.
+ */
 static void mixed(int c, int salt)
 {
 	MPI_Request reqs[3];

@@ -20,7 +20,10 @@ static const MPI_Datatype types[TYPES] = { MPI_INT, MPI_DOUBLE, MPI_SHORT };
 #define WITH_INIT(Name, ...)
 #endif
 
-/* The datatype of a side: members of a call make theirs in different ways. */
+/*
+ * Return: the datatype of a side; members of a call make theirs in different
+ * ways.
+ */
 static MPI_Datatype type_of(const struct job *j, int side)
 {
 	return j->gaps[side] ? gappy[(j->me + j->salt + side) % GAPPY] : MPI_INT;

@@ -107,7 +107,10 @@ int is_v(enum coll coll)
 	       coll == ALLTOALLV;
 }
 
-/* Number of elements from @from for @to; symmetric, for calls in place. */
+/*
+ * Return: number of elements from @from for @to; symmetric, for calls in
+ * place.
+ */
 int num(const struct job *j, int from, int to)
 {
 	if (j->coll == ALLGATHERV || j->coll == REDUCE_SCATTER)

@@ -210,7 +210,7 @@ static void complete_all(int from, int to)
 			over(i);
 }
 
-/* A message around the ring, in progress alongside collectives. */
+/* Sends a message around the ring, in progress alongside collectives. */
 static void message(int salt)
 {
 	complete_all(JOBS, REQS);
@@ -497,7 +497,7 @@ static void late(void)
 }
 
 #ifdef PERSISTENT
-/* The MPI's collective is in progress when the wait starts. */
+/* A collective of the MPI library is in progress when the wait starts. */
 static void native(void)
 {
 	short a = (short)rank, b;

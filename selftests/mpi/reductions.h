@@ -52,7 +52,10 @@ void reduce(int c, const struct type *t, const struct op *op, int count, int in_
 /* @count: elements of the vector, of the longest block if there are blocks */
 void scattered(int c, enum scattering which, const struct type *t, const struct op *op,
 	       int count, int in_place);
-/* Every datatype with every operation, on one communicator, in some lengths. */
+/*
+ * Tests every datatype with every operation, on one communicator, in some
+ * lengths.
+ */
 void each_reduction(int c);
 void each_scattering(int c);
 
