@@ -178,7 +178,7 @@ static bool one(enum fi_datatype type, enum fi_op op, size_t size, int form)
 	       expect(((char *)&mem[8])[N * size], 0x55);
 }
 
-/* Every operation on every type: valid ones work, all others fail. */
+/* Tries every operation on every type: valid ones work, all others fail. */
 static bool all_ops(void)
 {
 	const struct how how = { .mr_mode = BASIC };

@@ -379,7 +379,9 @@ static bool entries_again(void)
 
 #define MOST	2048	/* endpoints, more than a domain has */
 
-/* Endpoints that are not ready to use; too many endpoints. */
+/*
+ * Endpoints that are not ready cannot be used, and too many cannot be opened.
+ */
 static bool endpoints(void)
 {
 	const struct how how = { 0 };

@@ -76,7 +76,7 @@ static bool opening(void)
 	return ok;
 }
 
-/* Valid and invalid binds, too early, in time and too late. */
+/* Tries valid and invalid binds: too early, in time and too late. */
 static bool binding(void)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -222,7 +222,10 @@ static int vector(int bits)
 	return ret;
 }
 
-/* Invalid addresses; context bits that leave no room for addresses. */
+/*
+ * Invalid addresses are refused, and context bits that leave no room for
+ * addresses.
+ */
 static bool addresses(void)
 {
 	const struct how how = { 0 };
