@@ -83,7 +83,10 @@ bool chooses(void)
 	return ang_algo_choose(&a) == ANG_ALGO_RABENSEIFNER || wrong("long allreduce");
 }
 
-/* Each of 1000 members sends to a few, in the collectives that create teams. */
+/*
+ * With 1000 members, each sends to only a few in the collectives that create
+ * teams.
+ */
 bool scales(void)
 {
 	static const struct {

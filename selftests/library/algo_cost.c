@@ -11,7 +11,7 @@ u32 log2_up(u32 n)
 	return l;
 }
 
-/* Number of members whose number differs from their rank. */
+/* Return: number of members whose number differs from their rank. */
 u64 moved(const struct ang_coll_args *a)
 {
 	u64 num = 0;

@@ -74,7 +74,7 @@ extern const struct part manage_parts[];
 extern const struct part kinds_parts[];
 extern const struct part named_parts[];
 
-/* Opening adapters of a driver by name; lib_open.c */
+/* Opens adapters of a driver by name; lib_open.c */
 bool device_names(void);
 bool device_none(void);
 bool device_partition(void);

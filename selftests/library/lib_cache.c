@@ -317,7 +317,7 @@ static bool no_room(void)
 	return ok;
 }
 
-/* The cache keeps its limits, and evicts the oldest first. */
+/* The cache stays within its limits, and evicts the oldest ranges first. */
 static bool limits(void)
 {
 	char *at = pages_at(NULL, 32 * PIECE);

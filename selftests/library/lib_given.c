@@ -170,7 +170,7 @@ static void give_way(struct member *m)
 	pthread_mutex_lock(&m->lane->lock);
 }
 
-/* Other threads need the context meanwhile. */
+/* Releases the lock between polls, since other threads need the context. */
 static int await(struct member *m, struct pending *req)
 {
 	int ret;

@@ -140,7 +140,10 @@ static bool take(unsigned int n, unsigned int *got)
 	return ok && (!kept || expect("free", angara_msg_free(mctx, &held[0]), 0));
 }
 
-/* All send more to all than fits, before any process takes a message. */
+/*
+ * Each process sends more to all than fits, before any process takes a
+ * message.
+ */
 static bool overload(void)
 {
 	unsigned int *got = calloc(size, sizeof(*got));
@@ -413,7 +416,7 @@ static bool message_sizes(void)
 	return ok;
 }
 
-/* All add to one word of rank 0; each old value occurs once. */
+/* Each process adds to one word of rank 0; each old value occurs once. */
 static bool fetch_add(void)
 {
 	struct angara_mr *mr = region(4096), *old = region(4096);

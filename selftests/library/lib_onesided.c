@@ -352,7 +352,10 @@ static bool elements(void)
 	return ok;
 }
 
-/* Every type of the adapter, one element at a time, anywhere in memory. */
+/*
+ * Runs atomic operations on every type of the adapter, one element at a time,
+ * anywhere in memory.
+ */
 static bool every_type(void)
 {
 	static const size_t sizes[] = { 4, 4, 8, 8, 4, 8 };

@@ -36,7 +36,7 @@ static struct pair product(struct pair a, struct pair b)
 	return (struct pair){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
 }
 
-/* Called with @arg the number of elements so far. */
+/* Multiplies elements; @arg counts the elements so far. */
 static void multiply(void *dst, const void *src, size_t count, void *arg)
 {
 	struct pair *to = dst;

@@ -429,8 +429,8 @@ static uint64_t registrations(void)
 }
 
 /*
- * Memory that is not registered.  If a buffer is reused, sending from it costs
- * one registration and writing to it another one, for any collective.
+ * Uses memory that is not registered.  If a buffer is reused, sending from it
+ * costs one registration and writing to it another one, for any collective.
  */
 static bool unregistered(void)
 {

@@ -393,7 +393,10 @@ static bool best_roots(void)
 	return good;
 }
 
-/* Of the two middles of a line, the one with more participants is nearer. */
+/*
+ * A line of even length has two middles: the root is the one that is nearer to
+ * more participants.
+ */
 static bool placed_roots(void)
 {
 	struct angara_fabric *f = make("mesh:8");
