@@ -129,7 +129,7 @@ static bool messages(void)
 	return ok;
 }
 
-/* Many messages from one buffer that are in flight at once. */
+/* Sends many messages from one buffer that are in flight at once. */
 static bool window(void)
 {
 	bool ok = true;
@@ -184,7 +184,7 @@ static bool rma(void)
 	return ok;
 }
 
-/* Memory freed and mapped again at the same address, as allocators do. */
+/* Frees memory and maps it again at the same address, as allocators do. */
 static bool mapped_anew(void)
 {
 	unsigned int i;

@@ -459,7 +459,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Random messages of the right form; the libfabric member continues. */
+/* Sends random messages of the right form; the libfabric member continues. */
 static bool babble(struct fake *f, uint32_t *state, bool member)
 {
 	struct afi_talk talk = {

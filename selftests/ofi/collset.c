@@ -230,7 +230,10 @@ static bool overlapping(void)
 #define LONG	40000	/* bytes: more than a member's receive buffers */
 #define MANY	20	/* long broadcasts */
 
-/* Long broadcasts: a member starts after the one before has started all. */
+/*
+ * Each member starts its long broadcasts after the member before it has
+ * started all of its own.
+ */
 static bool far_ahead(void)
 {
 	char *data[MANY], *mine[MANY], *others[MANY];

@@ -26,7 +26,10 @@ static union {
 	long double aligned;
 } in[N], out[N], want;
 
-/* Small values of both signs and zeros: their product fits in eight bits. */
+/*
+ * Return: a small value of either sign or zero; products of all members'
+ * values fit in eight bits.
+ */
 static int value(int r, int i)
 {
 	static const int v[] = { 1, 0, -1, 2, 1, -2, 3, 1, 0, -1, 1 };
@@ -231,7 +234,7 @@ static bool double_sums(const int *order, enum fi_op op)
 	return ok && ended(&t, 0, &t);
 }
 
-/* The sum over a binomial tree of five members with root @root. */
+/* Computes the sum over a binomial tree of five members with root @root. */
 static void want_of(int root)
 {
 	int r, i;

@@ -94,7 +94,7 @@ bool expect_at(const char *file, int line, const char *what, long long got,
 	ret_;								\
 })
 
-/* Data that depends on its position. */
+/* Fills memory with data that depends on its position and @seed. */
 void fill(void *at, size_t len, unsigned int seed);
 bool filled(const void *at, size_t len, unsigned int seed);
 
@@ -111,7 +111,7 @@ void close_pair_mem(struct side s[2], char *mem[2]);
 
 struct fid_mr *reg(struct side *s, void *addr, size_t len, uint64_t access,
 		   uint64_t key);
-/* The address by which peers access the start of a region. */
+/* Return: the address by which peers access the start of a region. */
 uint64_t start_of(const struct side *s, const void *addr);
 
 /* Takes the next completion; the test fails if it is an error or missing. */

@@ -58,7 +58,9 @@ static long cpu_ms(void)
 	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;
 }
 
-/* No event arrives on @fd, and no thread of the process runs. */
+/*
+ * Return: true if no event arrives on @fd, and no thread of the process runs.
+ */
 static bool idle(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

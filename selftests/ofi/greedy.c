@@ -230,7 +230,9 @@ static bool unread(void)
 	return ok;
 }
 
-/* The provider owes the peer as many answers as a domain has operations. */
+/*
+ * A peer makes the provider owe it as many answers as a domain has operations.
+ */
 static bool answered(void)
 {
 	uint32_t i;
@@ -355,8 +357,8 @@ static bool passed(void)
 }
 
 /*
- * A peer with as many requests as there are operations, but no data, does not
- * keep the victim from sending and receiving.
+ * A peer that has made as many requests as there are operations, but sends no
+ * data, does not keep the victim from sending and receiving.
  */
 static bool hides(void)
 {

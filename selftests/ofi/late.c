@@ -113,7 +113,10 @@ static bool given_up(void)
 	return ok;
 }
 
-/* The region is replaced while the entry is on its way: the adapter refuses. */
+/*
+ * The region is replaced while its entry is on the way: the adapter refuses
+ * the operation.
+ */
 static bool replaced(void)
 {
 	uint64_t other = 0;
@@ -170,8 +173,8 @@ static ssize_t write_both(uint64_t first, uint64_t second, uint64_t flags)
 }
 
 /*
- * Several keys in an operation: one completion, also if a key is missing, and no
- * part is written then.
+ * An operation with several keys has one completion, also if a key is missing;
+ * then no part is written.
  */
 static bool several(void)
 {
@@ -369,7 +372,7 @@ static bool outdated(void)
 	return ok;
 }
 
-/* The same for an atomic operation, which must be carried out once. */
+/* As outdated(), with an atomic operation, which must be carried out once. */
 static bool outdated_atomic(void)
 {
 	uint64_t other = 40, add = 2, got = 0;

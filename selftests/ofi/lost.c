@@ -57,7 +57,10 @@ static bool idle_for_long(struct side *a)
 	return ok;
 }
 
-/* The error wakes sleepers. */
+/*
+ * Each of @count sends fails; the error wakes a thread that sleeps in
+ * fi_cq_sread().
+ */
 static bool told(struct side *a, int count)
 {
 	struct fi_cq_err_entry err = { 0 };

@@ -238,7 +238,10 @@ static bool inject(void)
 	return ok;
 }
 
-/* Selection by source, and by the relevant bits of the tag. */
+/*
+ * A receive selects messages by their source, and by the relevant bits of the
+ * tag.
+ */
 static bool matching(void)
 {
 	const struct how how = { 0 };

@@ -568,8 +568,9 @@ static void close_lot(struct lot *l)
 }
 
 /*
- * A message and a write from transmit context @i of endpoint @e to another
- * endpoint's receive context of another number, which receives this message.
+ * Sends a message and a write from transmit context @i of endpoint @e to
+ * another endpoint's receive context of another number, which receives this
+ * message.
  */
 static bool lot_meets(int e, int i, uint64_t *landed)
 {
@@ -596,7 +597,10 @@ static bool lot_meets(int e, int i, uint64_t *landed)
 	       expect((long long)*landed, (long long)out);
 }
 
-/* A domain with hundreds of contexts, each of which sends, receives and writes. */
+/*
+ * Opens a domain with hundreds of contexts, each of which sends, receives and
+ * writes.
+ */
 static bool hundreds(void)
 {
 	uint64_t landed = 0;

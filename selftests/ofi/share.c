@@ -114,7 +114,10 @@ static bool same_for_all(void)
 	return ok;
 }
 
-/* Set while another process changes the table; attempts to change it. */
+/*
+ * @held: another process seems to change the table.  @attempts: how often the
+ * provider has tried to lock it.
+ */
 static bool held;
 static int attempts;
 
@@ -274,8 +277,8 @@ static bool bad_names(void)
 #define MOST	(1U << 20)	/* entries, of 32 bytes */
 
 /*
- * The largest size.  Without memory for it, the first open fails, not a later
- * write; and no file is left.
+ * Opens a vector of the largest size.  Without memory for it, the first open
+ * fails, not a later write; and no file is left.
  */
 static bool largest(void)
 {

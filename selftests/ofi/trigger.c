@@ -71,8 +71,9 @@ static struct fi_triggered_context at(struct fid_cntr *c, size_t threshold)
 }
 
 /*
- * Each kind of call, in random order: the thresholds decide when each starts.
- * Its description may be freed before that, but not its operands.
+ * Starts each kind of call, in random order: the thresholds decide when each
+ * starts.  The description of a call may be freed before that, but not its
+ * operands.
  */
 static bool memory_calls(struct fi_triggered_context *t, uint64_t *old)
 {
@@ -198,7 +199,10 @@ static bool answered(void *context)
 	return expect(sent, 1) && expect(got, 1);
 }
 
-/* One side returns what it receives, without a call of its program. */
+/*
+ * One side returns the messages that it receives, by deferred work, without a
+ * call of its program.
+ */
 static bool chain(size_t len)
 {
 	struct iovec got = { mem[1], len };
@@ -250,7 +254,10 @@ static bool chains(void)
 	return ok;
 }
 
-/* More work than fits at a time, and then a counter. */
+/*
+ * Queues more work than fits at a time, then work that sets a counter and adds
+ * to it.
+ */
 static bool many(void)
 {
 	enum { COUNT = 1000 };
