@@ -66,7 +66,7 @@ flat()
 	done
 }
 
-# Messages in packets: additions overlap with messages.
+# If messages are cut into packets, additions overlap with messages.
 packets()
 {
 	equal allreduce-ring bcast-torus -l 16:1us:1GB/s --dims 4x4 -b 1MiB \
@@ -346,7 +346,7 @@ says_namespaces()
 	[ $status = 2 ] && [ "$(cat "$TAP_TMP/said")" = "namespaces: $1" ]
 }
 
-# Commands of the document and of the man page, unchanged.
+# Runs the commands of the document and of the man page, unchanged.
 shown_runs()
 {
 	local line count=0

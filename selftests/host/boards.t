@@ -124,7 +124,7 @@ on_boards()
 	ANGARA_EXPRESS=long same $((OPERATIONS / 10)) "$@"
 }
 
-# Members that wait no longer than by default.
+# Members wait on boards no longer than by default.
 briefly()
 {
 	ANGARA_EXPRESS=1 same 0 "$@"

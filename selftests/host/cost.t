@@ -46,7 +46,8 @@ build()
 			selftests/embed/members.c "$OUT/lib/libangara.a"
 }
 
-# Counts per instruction need the addresses of the file.
+# Builds the program without relocation: counts per instruction need the
+# addresses of the file.
 build_fixed()
 {
 	local COST=$COST-fixed
@@ -111,7 +112,8 @@ own()
 	echo $((($(inside libangara-shmem) - none) / 1000))
 }
 
-# Instructions per operation: the mean of a thousand, without the warm-up.
+# Prints the instructions per operation: the mean of a thousand, without the
+# warm-up.
 instructions()
 {
 	local none all
@@ -120,8 +122,8 @@ instructions()
 	echo $(((all - none) / 1000))
 }
 
-# Addresses of instructions with a lock: those with the prefix, and exchanges with
-# memory.
+# Prints the addresses of locked instructions: those with the prefix, and
+# exchanges with memory.
 locks()
 {
 	objdump -d --no-show-raw-insn "$COST" | awk '

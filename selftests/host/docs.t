@@ -16,7 +16,7 @@ documents()
 	files 'README.md' 'Documentation/*.rst' 'selftests/README.rst'
 }
 
-# Files that may define a name.
+# Prints the files that may define a name.
 sources()
 {
 	files '*' | grep -vE '^(README\.md$|selftests/README\.rst$|Documentation/[^/]*$|Documentation/examples/|LICENSES/)' |

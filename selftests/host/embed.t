@@ -209,7 +209,7 @@ gone()
 	[ ! -e "$FILE" ]
 }
 
-# Two jobs at a time on one fabric, and another one after them.
+# Two jobs run at a time on one fabric, and another one after them.
 shared()
 {
 	local first

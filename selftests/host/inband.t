@@ -34,7 +34,8 @@ program()
 		selftests/embed/inband.c "$@" "$OUT/lib/libangara.a"
 }
 
-# Helpers of the kselftests, which open /dev/angaraN, and the shim that has them.
+# Builds helpers of the kselftests, which open /dev/angaraN, and the shim that
+# provides these devices.
 laid()
 {
 	local dir=selftests/kselftest

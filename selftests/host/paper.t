@@ -318,8 +318,8 @@ anew()
 			sed -n '/^|/,$p')
 }
 
-# Strong scaling: the same work by one and two threads or processes; weak
-# scaling: twice the work.
+# Strong scaling: one and two threads or processes do the same work. Weak
+# scaling: two do twice the work of one.
 scaling()
 {
 	local ways='threads processes'

@@ -183,8 +183,9 @@ head_of_line()
 		"$(awk "BEGIN { print $most * 75 / 64 }")"
 }
 
-# BookSim 2, packets of 17 flits, dimension order with a date line, 64 flits per
-# virtual channel: steady exactly up to this share of the links' rate.
+# By BookSim 2 with packets of 17 flits, dimension order with a date line, and
+# 64 flits per virtual channel, traffic is steady exactly up to this share of
+# the links' rate.
 booksim()
 {
 	within "$(overloaded "$1" deterministic --time 40us)" \
@@ -289,7 +290,8 @@ same_torus()
 		--trees 3 --format csv | cut -d, -f1-8)
 }
 
-# Routes that all go the same way round a ring, compared with the topology's.
+# Routes that all go the same way round a ring are compared with those of the
+# topology.
 ring_of_eight()
 {
 	local i j

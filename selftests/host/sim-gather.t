@@ -28,8 +28,8 @@ allreduce()
 			END { exit !right }'
 }
 
-# Messages and bytes of a collective equal those of the table in
-# libangara/algo/algo.h: scheduled OP ALGORITHM TORUS MESSAGES BYTES OPTION...
+# scheduled OP ALGORITHM TORUS MESSAGES BYTES OPTION...: messages and bytes of a
+# collective equal those of the table in libangara/algo/algo.h.
 scheduled()
 {
 	"$SIM" gather --op "$1" --algo "$2" --torus "$3" --bytes 240 --packet 64KiB \

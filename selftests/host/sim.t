@@ -181,9 +181,9 @@ long_trace()
 		awk -v a="$short" -v b="$long" 'BEGIN { exit b > 40 * (a + 0.01) }'
 }
 
-# Requests in both directions: messages, atomic operations with and without
-# returned data, and notices of full queues between adapters, which are not
-# simulated.
+# Prints requests in both directions: messages, atomic operations with and
+# without returned data, and notices of full queues between adapters, which are
+# not simulated.
 two_sided()
 {
 	cat <<-'END'
@@ -251,7 +251,7 @@ other_file()
 	says 'made with another command line' 2 "${run[@]}" --restore "$TAP_TMP/of-ways"
 }
 
-# Completion of words: commands, their options, and parameters.
+# Tests the completion of words: commands, their options, and parameters.
 completion()
 {
 	local script=$TAP_TMP/completion
@@ -296,7 +296,7 @@ routed()
 		diff "$TAP_TMP/routed.ends" "$TAP_TMP/again.ends"
 }
 
-# Lines of a tracepoint as in tracefs.
+# Prints lines of a tracepoint as in tracefs.
 tracefs()
 {
 	perl -ne 'BEGIN { %vc = (REQ => 0, RSP => 1, UP => 2, DOWN => 3) }
@@ -358,8 +358,8 @@ within()
 		'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'
 }
 
-# Two nodes have 4000 rows each: the time in the table.  Four nodes have 2000
-# each: interpolated by a power law.
+# Two nodes have 4000 rows each, whose time is in the table. Four nodes have
+# 2000 rows each, whose time is interpolated by a power law.
 table()
 {
 	printf '# rows seconds\n1000 0.001\n4000 0.002\n' >"$TAP_TMP/table"

@@ -134,7 +134,8 @@ verdicts()
 		grep -q '^time is proportional.*not confirmed$' "$TAP_TMP/verdicts"
 }
 
-# Curves of all topologies, each with points below and above saturation.
+# The chapter has curves of all topologies, each with points below and above
+# saturation.
 curves()
 {
 	local pattern file blocks
