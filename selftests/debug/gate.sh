@@ -12,13 +12,13 @@ LOADS=${ANGARA_TEST_LOADS:-100}
 # Options for tools/vm/run: adapters on PCI Express instead of the loopback.
 CARDS=()
 
-# 6.1 warns if it has no memory to load a module, which failnth causes, and when
-# it frees an interrupt that it had no memory to list in /proc, which card
-# causes.
+# Kernel 6.1 itself warns if it has no memory to load a module, which failnth
+# causes, and when it frees an interrupt that it had no memory to list in /proc,
+# which card causes.
 KERNELS_OWN='WARNING: .* at (event_define_fields|remove_proc_entry)\+'
 
-# guest OUT KERNEL TIMEOUT PROGRAM...: runs them in a guest. Their output is in
-# OUT.tap, the console in OUT.log, the exit status in OUT.status.
+# guest OUT KERNEL TIMEOUT PROGRAM...: runs the programs in a guest. Their
+# output is in OUT.tap, the console in OUT.log, the exit status in OUT.status.
 guest()
 {
 	local out=$1 kernel=$2 limit=$3
@@ -49,7 +49,8 @@ results()
 		"$kernel: the guest$3 ends, its kernel has nothing to report"
 }
 
-# gate KERNEL TIMEOUT PROGRAM...: runs them in one guest
+# gate KERNEL TIMEOUT PROGRAM...: runs the programs in one guest, and prints the
+# results.
 gate()
 {
 	guest "$TAP_TMP/guest" "$@"

@@ -20,8 +20,8 @@ build_copy()
 			"M=/angara/$COPY/$1" modules
 }
 
-# run_gate KERNEL PROGRAM: its failed results and the reports, which do not
-# count as ours.
+# run_gate KERNEL PROGRAM: runs the gate on the copy, and prints its failed
+# results and its reports, which are no results of this test.
 run_gate()
 {
 	local TAP_TMP=$TAP_TMP/gate.d TAP_COUNT=0
@@ -31,7 +31,7 @@ run_gate()
 		grep -vE '^ +(ok |#  RUN |# +OK )'
 }
 
-# passes KERNEL PROGRAM...: the copy without a fault.
+# passes KERNEL PROGRAM...: does the copy without a fault pass the gate?
 passes()
 {
 	build_copy "$1" || return
