@@ -21,8 +21,9 @@ accepted()
 		--host-rate 640Gbit/s "$@" | awk -F, 'NR > 1 { print $2 }'
 }
 
-# Each node's packets cross 6 of 6 links per node on average (511/512 of the
-# mean distance of all pairs); a link carries 2 / 1.7067 flits per cycle.
+# In the torus of 8x8x8 a packet crosses 6 * 512 / 511 links on average, and
+# each node has 6 links. A link of 75 Gbit/s carries 75 * 2 / 128 flits of 128
+# bits per cycle of 2 ns.
 bounded()
 {
 	local share=$1 got
