@@ -7,9 +7,11 @@
 
 #include "test.h"
 
-#define MSG_MEMORY	8192	/* buffer of a member */
-#define MSG_LOG2	14	/* size of a receive buffer */
-#define MSG_LEN		3000	/* five of them fit into a receive buffer */
+#define MSG_MEMORY	8192	/* bytes of a member's buffer */
+#define MSG_LOG2	14	/* log2 of the bytes of a receive buffer */
+#define MSG_LEN		3000	/* bytes of a message: five fit into a receive
+				 * buffer
+				 */
 
 /* Makes a context with memory and 64 entries in each queue. */
 struct tctx *member(struct host *h, u32 node, u32 id);

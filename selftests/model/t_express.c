@@ -423,7 +423,9 @@ static void partitions(void)
 }
 
 static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
-static u32 accesses;		/* that the wrappers have seen */
+static u32 accesses;		/* accesses to memory that the wrappers have
+				 * seen
+				 */
 
 /* Memory of node 0 may be slow: no operation of node 1 may wait for it. */
 static void watch(void *host, u32 node)

@@ -6,8 +6,10 @@
 
 #include "test.h"
 
-#define LOG2	14		/* size of a receive buffer */
-#define MEMORY	(64U << 10)	/* memory of a context, filled with content() */
+#define LOG2	14		/* log2 of the bytes of a receive buffer */
+#define MEMORY	(64U << 10)	/* bytes of a context's memory, filled with
+				 * content()
+				 */
 
 static const u32 lengths[] = {
 	0, 1, 63, 64, 65, 239, 240, 241, 256, 257, 495, 496, 497, 1000, 2047,

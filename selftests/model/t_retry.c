@@ -600,7 +600,9 @@ static void torn(void)
 		EXPECT_EQ(ang_recover_find(h->fab), 1);
 		ang_view_init(&h->v, h->fab, &h->ops, h);
 		ang_recover(&h->v);
-		host_faults.what = 1;	/* for host_run() */
+		host_faults.what = 1;	/* host_run() allows more rounds if
+					 * links have faults
+					 */
 		host_run(h);
 		host_faults.what = 0;
 		invariants(h->fab, 0);

@@ -86,7 +86,9 @@ static void tables(void)
 		EXPECT_EQ(ang_topo_describe(&t, text), strlen(texts[i]) + 1);
 		EXPECT(!strncmp(text, texts[i], strlen(texts[i])));
 		size = ang_topo_table_size(&t);
-		mem = malloc(size);	/* a sanitizer watches its end */
+		mem = malloc(size);	/* a sanitizer detects accesses beyond
+					 * this size
+					 */
 		filled = t;
 		EXPECT_EQ(ang_topo_fill(&filled, NULL, mem, &why), t.nodes);
 		for (a = 0; a < t.routers; a++) {

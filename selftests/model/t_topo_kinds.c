@@ -592,8 +592,9 @@ static void changed_descriptions(void)
 
 	for (round = 0; round < 4000; round++) {
 		const char *from = round & 1 ? odd_text : texts[round / 2 % NUM(texts)];
-		char *text = malloc(strlen(from) + 1);	/* a sanitizer
-							 * watches its end */
+		char *text = malloc(strlen(from) + 1);	/* a sanitizer detects accesses beyond
+							 * this size
+							 */
 		struct ang_topo_why why;
 		struct ang_topo t;
 		void *mem;

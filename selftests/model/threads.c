@@ -22,7 +22,9 @@
 #define MAX_THREADS	16
 #define LEN		1040
 #define SLOTS		16
-#define SECONDS		900	/* a longer run hangs */
+#define SECONDS		900	/* limit for a run, which hangs if it takes
+				 * longer
+				 */
 
 jmp_buf test_failed;
 
