@@ -48,9 +48,11 @@
 #define SHORT_MS	4000	/* limit for processes that wait for a
 				 * stopped one */
 #define MAX_PROCS	6
-#define MAX_STEPS	3000	/* limit of single steps before the kill */
+#define MAX_STEPS	3000	/* most single steps before the kill */
 #define MAX_DELAY_US	4000
-#define MAX_SECOND_US	120000	/* limit of time until another process is killed */
+#define MAX_SECOND_US	120000	/* most microseconds until another process is
+				 * killed
+				 */
 #define BYSTANDERS	3
 #define MAX_TORN	3U	/* limit of nodes that a thread holds in the
 				 * model: the node that it advances, a

@@ -21,7 +21,7 @@
 	}								\
 } while (0)
 
-#define MANY	2000U	/* limit above the allocations of any team */
+#define MANY	2000U	/* more allocations than any team makes */
 
 /**
  * struct scene - a method to make a team

@@ -11,8 +11,8 @@
 
 #include "ang_env.h"
 
-#define YIELD	64	/* calls of test_pause() per yield */
-#define SLEEP	16384	/* calls of test_pause() per sleep */
+#define YIELD	64	/* one of so many calls of test_pause() yields */
+#define SLEEP	16384	/* one of so many calls of test_pause() sleeps */
 
 static unsigned long seed_of_thread(void)
 {

@@ -24,9 +24,9 @@
 #include "embed/embed.h"
 #include "../library/pending.h"
 
-#define QUEUED	6U		/* operations at a time, at most */
+#define QUEUED	6U		/* most operations at a time */
 #define ROOM	8192U		/* an operation has twice these bytes of memory */
-#define MOST	4096U		/* bytes of an operation */
+#define MOST	4096U		/* most bytes of an operation */
 #define LIMIT	60000
 
 static struct angara_job *job;
