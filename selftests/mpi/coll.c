@@ -27,7 +27,9 @@
 #include "reductions.h"
 #include "world.h"
 
-#define BIG		(1 << 20)	/* a message that waits for its receiver */
+#define BIG		(1 << 20)	/* bytes of a message that waits for its
+					 * receiver
+					 */
 
 static int alike;	/* the members of a call have equal datatypes */
 static int near;	/* all processes are on one machine, with one clock */

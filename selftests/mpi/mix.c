@@ -36,7 +36,7 @@
 #endif
 
 #define JOBS	12
-#define MANY	300	/* more than a node has contexts */
+#define MANY	300	/* communicators: more than a node has contexts */
 
 /* MPICH itself repeats these wrongly: it copies when a request is made. */
 static int only_once(enum coll coll)
