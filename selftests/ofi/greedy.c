@@ -14,8 +14,10 @@
 #include "../common/alone.h"
 #include "fi.h"
 
-#define LEN		4100	/* message that the receiver fetches */
-#define SHORT_MAX	4064	/* longest message sent with its data */
+#define LEN		4100	/* bytes of a message that the receiver fetches */
+#define SHORT_MAX	4064	/* most bytes of a message that is sent with its
+				 * data
+				 */
 #define NOBODY		7	/* number without an endpoint */
 #define OPS		2048	/* operations of a domain */
 
@@ -34,7 +36,7 @@ struct wire {
 };
 
 #define WIRE	32
-#define CANCEL	5	/* talk[4] */
+#define CANCEL	5	/* value of talk[4] in a message that cancels a join */
 #define PROBE	9
 
 static struct side s[2];
@@ -180,7 +182,7 @@ static bool told(void)
 	       error(&s[0], FI_EHOSTUNREACH, &addr);
 }
 
-#define UNREAD		600	/* more than fit in the receive buffer */
+#define UNREAD		600	/* messages: more than fit in the receive buffer */
 #define TRIES		10000	/* polls after which no message is expected */
 
 /* Makes the greedy peer known to the victim as an endpoint. */
@@ -284,7 +286,9 @@ static bool limited(void)
 }
 
 #define GREEDS		100
-#define SENDS		1300	/* of two senders: more than operations */
+#define SENDS		1300	/* of each of two senders: together more than a
+				 * domain's operations
+				 */
 
 #define TOLD		65536	/* completions that the provider keeps */
 

@@ -8,7 +8,7 @@
 
 #include "group.h"
 
-#define NODES	6	/* of each fabric */
+#define NODES	6	/* nodes of each fabric */
 
 struct member all[MOST];
 const struct how with_groups = { .caps = FI_COLLECTIVE | FI_MSG };

@@ -92,7 +92,7 @@ static bool again(void)
 	return ok;
 }
 
-#define MOST	20000	/* more than there are keys of either kind */
+#define MOST	20000	/* regions: more than there are keys of either kind */
 
 /* As many regions as possible: first small keys, then large ones. */
 static bool many(uint64_t first, size_t at_least)
@@ -171,7 +171,7 @@ static bool all_keys(void)
 	return ok;
 }
 
-#define REGIONS		2000	/* more than there are small keys */
+#define REGIONS		2000	/* regions: more than there are small keys */
 
 static int by_value(const void *a, const void *b)
 {

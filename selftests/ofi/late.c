@@ -11,7 +11,9 @@
 #include "fi.h"
 #include "limits.h"
 
-#define KEYS	(AFI_DIR_LATE_OPS + 4)	/* more than operations that may wait */
+#define KEYS	(AFI_DIR_LATE_OPS + 4)	/* keys: more than operations that may
+					 * wait
+					 */
 #define RIGHTS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 static struct side s[2];

@@ -159,7 +159,7 @@ static bool farewell(void)
 }
 
 #define LONG_LEN	66000	/* bytes, too many to be copied */
-#define LONG_MANY	700	/* more than there are keys */
+#define LONG_MANY	700	/* messages: more than there are keys */
 
 static ssize_t send_tagged(int from, uint64_t tag, size_t len)
 {
@@ -284,7 +284,9 @@ static bool keyless(void)
 }
 
 #define FEW_LEN		4100
-#define PER_SENDER	1400	/* of two senders: more than operations */
+#define PER_SENDER	1400	/* of each of two senders: together more than a
+				 * domain's operations
+				 */
 
 /* Posts more receives at once than a domain has operations. */
 static bool crowded(void)
