@@ -18,7 +18,7 @@
 #define PAGE	((size_t)4096)
 #define SHOWN	ANGARA_ACCESS_REMOTE_READ
 #define LW	ANGARA_ACCESS_LOCAL_WRITE
-#define KEPT	1024U	/* limit of ranges of a cache */
+#define KEPT	1024U	/* most ranges that a cache keeps */
 
 static char *pages(size_t n)
 {

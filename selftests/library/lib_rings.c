@@ -7,7 +7,7 @@
 #include "pending.h"
 
 #define BLOCK	256U	/* elements of a member's part, 2 KiB: a message with its data */
-#define MOST	33U	/* one dimension too many */
+#define MOST	33U	/* one dimension more than allowed */
 
 static struct angara_team *team_new(void)
 {
