@@ -130,8 +130,8 @@ static struct angara_wqe random_op(u64 *seed, u32 nodes, u32 k, u32 *words)
 	for (k = 0; k < PLACE / 4; k++)
 		words[k] = (u32)rnd(seed);
 	/*
-	 * How many trains of a longer operation leave before the error depends
-	 * on timing.
+	 * Timing decides how many trains of a longer operation leave before
+	 * the error.
 	 */
 	if (len <= ANGARA_PACKET_BYTES - ANG_SEND_HEAD)
 		spoil(&w, rnd(seed));
@@ -346,7 +346,7 @@ static void at_once(void)
 		host_run(s.h);
 		EXPECT_EQ(poll_cq(s.c[0], &cqe), i);
 	}
-	/* Doorbells of nodes, contexts and indices that do not exist. */
+	/* Ring doorbells of nodes, contexts and indices that do not exist. */
 	ang_reg_ring(&s.h->v, s.h->nodes, ANGARA_DB_PAGE(0) + ANGARA_DB_SQ, 1);
 	ang_reg_ring(&s.h->v, 0, ANGARA_DB_PAGE(s.h->cfg.ctxs) + ANGARA_DB_SQ, 1);
 	ang_reg_ring(&s.h->v, 0, ANGARA_DB_PAGE(CTXS) + ANGARA_DB_SQ, 1);

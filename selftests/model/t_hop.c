@@ -251,8 +251,8 @@ static bool in_turn(struct side *a, struct side *b, u32 tree)
 	u32 n = a->t[tree]->n, order[64 * LOCAL];
 	struct plan p = some_plan(n);
 	/*
-	 * How many packets of a longer operation succeed before the error
-	 * depends on timing.
+	 * Timing decides how many packets of a longer operation succeed before
+	 * the error.
 	 */
 	u32 spoilt = pick(3) || p.len > ANGARA_PACKET_BYTES - 8 ? ~0U : pick(n);
 	u32 how = pick(6);

@@ -134,7 +134,7 @@ static void late_answers(void)
 	p = mgmt_get_node(path, 1);
 	EXPECT_EQ(mgmt_send(0, &p), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_ABSENT);
-	/* The node asks for something else: the late answer is dropped. */
+	/* The node sends another request: the late answer is dropped. */
 	p = mgmt_get_node(path, 0);
 	EXPECT_EQ(mgmt_send(0, &p), ANGARA_ADM_ST_OK);
 	before = mgmt_dropped();
@@ -215,7 +215,7 @@ static void forgeries(void)
 	p.answer = 1;
 	p.status = ANGARA_MGMT_ST_NUM;
 	EXPECT(forged(p));
-	/* Answers to no request, with paths that lead nowhere. */
+	/* Forge answers to no request, with paths that lead nowhere. */
 	p.status = 0;
 	for (i = 0; i < 256; i++) {
 		u64 before = mgmt_dropped();
@@ -226,7 +226,10 @@ static void forgeries(void)
 		EXPECT(!forged(p));
 		EXPECT(mgmt_dropped() == before + 1 || i % 3);
 	}
-	/* A flood: what finds no room is dropped, the rest is answered or dropped. */
+	/*
+	 * A flood of packets: those without room are dropped, the others are
+	 * answered or dropped.
+	 */
 	for (i = 0; i < 10000; i++) {
 		p = good;
 		p.tid = cpu_to_le64(i);
