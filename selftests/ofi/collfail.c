@@ -354,7 +354,10 @@ static bool liars(void)
 
 	open_members(1, &with_groups);
 	ok = fake_open(&f) &&
-	     /* Too much data for the operation; too little; none. */
+	     /*
+	      * Send messages with too much data for the operation, with too
+	      * little, and with none.
+	      */
 	     lie(&f, (struct afi_talk){ .kind = AFI_TALK_DATA, .seq = 1,
 					.len = 400 }, 400, 1,
 		 FI_EMSGSIZE) &&

@@ -95,7 +95,10 @@ void open_side(struct side *s, const struct how *how, const char *domain)
 	must("fi_getinfo", fi_getinfo(how->version ? how->version : API, NULL,
 				      NULL, 0, hints, &s->info));
 	fi_freeinfo(hints);
-	/* The provider does not require it; a program may still choose it. */
+	/*
+	 * The provider does not require FI_MR_PROV_KEY; a program may still
+	 * choose it.
+	 */
 	s->info->domain_attr->mr_mode |= how->mr_mode & FI_MR_PROV_KEY;
 	must("fi_fabric", fi_fabric(s->info->fabric_attr, &s->fabric, NULL));
 	must("fi_domain", fi_domain(s->fabric, s->info, &s->domain, NULL));
