@@ -425,7 +425,10 @@ static bool strike(struct round *r)
 	usleep(r->delay_us);
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL)) {
-		/* EPERM: its parent has not waited for it. */
+		/*
+		 * EPERM: the victim has ended, and its parent has not waited
+		 * for it.
+		 */
 		if (errno == ESRCH || errno == EPERM)
 			return false;
 		err(1, "ptrace");
