@@ -137,8 +137,8 @@ static bool gone(void)
 	if (!ok)
 		return false;
 	/*
-	 * An operation that cannot end, since the last process does not join
-	 * in.
+	 * Start an operation that cannot end, since the last process does not
+	 * take part.
 	 */
 	if (rank != size - 1)
 		ok = expect("barrier", angara_barrier_nbi(team, pending_op(&req)), 0);

@@ -200,7 +200,7 @@ static int bereaved(unsigned int victim)
 		usleep(200000);
 		raise(SIGKILL);
 	}
-	/* Half of them have no operation in progress that could end. */
+	/* Half of the members have no operation in progress that could end. */
 	if (rank % 2)
 		ret = angara_team_received_wait(team, 1, ANGARA_FOREVER);
 	else
@@ -246,8 +246,8 @@ static int bereaved_by_software(unsigned int victim)
 		raise(SIGKILL);
 	}
 	/*
-	 * A short collective, a long one, and one in which a member learns of
-	 * the death only from others.
+	 * Start a short collective, a long one, and one in which a member
+	 * learns of the death only from others.
 	 */
 	if (angara_barrier_nbi(team, pending_op(&req[0])) ||
 	    angara_allreduce_nbi(team, mr, 0, mr, 0, 10000, ANGARA_TYPE_INT64, 0,

@@ -334,7 +334,10 @@ static bool known_times(void)
 		       (657 + 4 * 84) * 1000 &&
 	       expected("mesh:7", 1, 0, ANGARA_OP_BCAST, 16384) ==
 		       (657 + 6 * 84 + 63 * 37) * 1000 &&
-	       /* The second tree's root is at the other end: up, PEGroup, down. */
+	       /*
+	        * The root of the second tree is at the other end: data goes
+	        * up, through the PEGroup, and down.
+	        */
 	       expected("mesh:7", 2, ANGARA_PLAN_ROOT_ANY, ANGARA_OP_BCAST, 512) ==
 		       (657 + 6 * 84 + 20 + 6 * 84 + 37) * 1000 &&
 	       expected("mesh:2", 1, 0, ANGARA_OP_ALLREDUCE, 256) ==
