@@ -427,7 +427,7 @@ results loop 1,angara,,barrier,4,0,2 1,openmpi,han,barrier,4,0,1 >"$TAP_TMP/loop
 check 'floors of the loopback' gives "$TAP_TMP/loop" \
 	'barrier 4 - 2.00 1.00 openmpi han 0.50 0.50..0.50 1.5 missed by 67 %' \
 	'0 of 1 floors met'
-# Each class of floors, just below the limit and at it.
+# Results for each class of floors, just below the limit and at it.
 results embedded 1,angara,,allreduce,2,65536,10 1,mpich,,allreduce,2,65536,10 \
 	1,angara,,allreduce,4,65536,10 1,mpich,,allreduce,4,65536,12 \
 	1,angara,,bcast,16,65536,10 1,mpich,,bcast,16,65536,15 \

@@ -101,7 +101,8 @@ sub read_policies
 	return \%of;
 }
 
-# Attributes that a function puts into a message: [ function, type, name ].
+# Returns the attributes that a function puts into a message: [ function, type,
+# name ].
 sub puts_of
 {
 	my ($file) = @_;
@@ -142,7 +143,7 @@ sub values_of
 	return map { $expressions[$_] => $values[$_] } 0 .. $#expressions;
 }
 
-# Names in the header that have this prefix, except bounds of lists.
+# Returns the names in the header that have this prefix, except bounds of lists.
 sub header_names
 {
 	my ($prefix) = @_;
@@ -226,7 +227,7 @@ for my $op (@{$doc->{operations}}) {
 	ok(!@unknown, "attributes of $op->{name} exist", "unknown: @unknown");
 }
 
-# Elements of a list that a macro of the device model defines.
+# Returns the elements of a list that a macro of the device model defines.
 sub list_of
 {
 	my ($file, $macro) = @_;

@@ -310,7 +310,7 @@ deaths()
 		check "a PE is killed: $way" dies 120 \
 			'process 1 was killed by signal 9|PE 1 has ended' \
 			"$way" "$BIN/oshrun" -np 3
-		# A launcher that ends no other PE
+		# Use a launcher that ends no other PE.
 		check "a PE is killed, the others notice: $way" dies 120 \
 			"^shmem: PE [02]: $way: PE 1 has ended" \
 			"$way" "$BIN/oshrun" --keep-going -np 3

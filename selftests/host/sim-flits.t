@@ -30,7 +30,7 @@ if [ "${SET:-}" = full ]; then
 	FABRICS=(torus:4x4x4 torus:8x8 torus:4x6x4 torus:3x2x2x2x2 mesh:4x4 mesh:4x4x4
 		hypercube:6 fattree:4,3 fattree:40,2,nodes=64 mkns:4x4 mkns:4x4,m=2
 		mkns:8x8 kns:4x4)
-	# Some of these saturate early.
+	# Some of these patterns saturate early.
 	LOADS[transpose]=0.02,0.04,0.08,0.1,0.13,0.16,${LOADS[transpose]#*,}
 	LOADS[hotspot]=0.02,0.04,0.06,0.08,0.09,0.1,0.11,0.12,0.13,${LOADS[hotspot]#*,*,*,*,}
 	TIME=40us
