@@ -322,7 +322,7 @@ check 'levels with a word' bad_levels '2: expected 1 to 8 numbers' 0 node
 check 'levels with a negative number' bad_levels '1: expected 1 to 8 numbers' -1 0
 check 'levels that differ' bad_levels '2: expected 1 to 8 numbers' '0 1' 0
 check 'nine levels' bad_levels '1: expected 1 to 8 numbers' '1 2 3 4 5 6 7 8 9'
-check 'levels with a long line' bad_levels '1: longer than 254' \
+check 'levels with a long line' bad_levels '1: the line is longer than 254' \
 	"$(printf '%0300d' 1)"
 check 'levels of other processes' bad_levels ' has lines for 3 processes, but there are 2' 0 0 1
 check 'levels without a keyword' refused \
@@ -385,7 +385,7 @@ check 'a table with a unit' bad_table 'scan 2 8k native' 'BYTES is not'
 check 'a table with an invalid time' \
 	bad_table 'scan 2 8 native nan' 'MICROSECONDS is not'
 check 'a table with a long line' \
-	bad_table "scan 2 8 native $(printf '%0300d' 1)" 'longer than 254'
+	bad_table "scan 2 8 native $(printf '%0300d' 1)" 'the line is longer than 254'
 check 'a table of some functions' table_world
 check 'a missing table' refused \
 	"ANGARA_MPI_TUNE '/none/there': No such file" \
