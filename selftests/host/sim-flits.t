@@ -141,6 +141,7 @@ engines()
 large()
 {
 	local TIME=10us
+	# shellcheck disable=SC2054 # commas belong to loads
 	local -A LOADS=([uniform]=0.05,0.2,0.3,0.4)
 
 	engines torus:16x16x16 uniform "$1"
