@@ -56,6 +56,7 @@ static inline u64 ang_hash(u64 hash, u64 word)
  * @pi: SQ producer index after its entry, which is the first since the last
  *	doorbell
  * @op: operation, see ang_near_op()
+ * @received: broadcasts that the caller has received, see angara_team_received()
  * @src: contribution
  * @dst: destination of the result
  *
@@ -67,6 +68,7 @@ struct ang_near {
 	u32 tree;
 	u32 pi;
 	u64 op;
+	u64 received;
 	const void *src;
 	void *dst;
 };

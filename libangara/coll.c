@@ -175,6 +175,7 @@ static void coll_near(struct angara_team *team, u64 op, const void *src, void *d
 		return;
 	ctx->dev.near = (struct ang_near){
 		.set = true, .tree = team->tree, .pi = ctx->pi + 1, .op = op,
+		.received = angara_team_received(team),
 		.src = src, .dst = dst,
 	};
 }

@@ -119,7 +119,6 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
 /**
  * struct joined - a tree that the context has joined
  * @number: number of its last reduction
- * @base: broadcasts of the tree that the context had received before it joined
  * @wait: reductions until the next attempt to make a plan
  * @retry: @wait after the previous attempt
  * @skip: reductions left that use packets at once
@@ -128,7 +127,6 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
  */
 struct joined {
 	u32 number;
-	u64 base;
 	u32 wait;
 	u32 retry;
 	u32 skip;
@@ -643,7 +641,7 @@ static bool contribute(struct ang_dev *dev, u32 tree)
 	bs->dev = dev;
 	bs->number = j->number;
 	bs->mark = mark;
-	bs->head = head_make(near->op, emb_received(d, tree) - j->base);
+	bs->head = head_make(near->op, near->received);
 	bs->pi = near->pi;
 	bs->dst = near->dst;
 	bs->polls = 0;
@@ -760,11 +758,10 @@ void emb_board_leave(struct emb_dev *d, u32 tree)
  * emb_board_join() - prepare boards after the context has joined a tree
  * @d: handle of the context
  * @tree: TreeId
- * @base: broadcasts of the tree that it had received before, see emb_received()
  *
  * If there is no memory for its state, reductions of the tree use packets.
  */
-void emb_board_join(struct emb_dev *d, u32 tree, u64 base)
+void emb_board_join(struct emb_dev *d, u32 tree)
 {
 	if (!d->fab->boards || !d->fab->head->board_at)
 		return;
@@ -775,7 +772,7 @@ void emb_board_join(struct emb_dev *d, u32 tree, u64 base)
 	}
 	/* The row may have been cleared without a leave. */
 	emb_board_leave(d, tree);
-	d->boards->tree[tree] = (struct joined){ .base = base };
+	d->boards->tree[tree] = (struct joined){ 0 };
 	d->boards->trees |= 1ULL << tree;
 }
 

@@ -728,7 +728,7 @@ void emb_trees_disown(struct emb_dev *d);
 int emb_rows_reap(struct emb_run *r, u32 router, u32 owner);
 
 /* board.c */
-void emb_board_join(struct emb_dev *d, u32 tree, u64 base);
+void emb_board_join(struct emb_dev *d, u32 tree);
 void emb_board_leave(struct emb_dev *d, u32 tree);
 void emb_boards_free(struct emb_dev *d);
 void emb_boards_settle(struct emb_run *r, u32 router, u32 tree);
@@ -740,12 +740,6 @@ bool emb_board_wait(struct ang_dev *dev);
 
 /* wait.c */
 bool emb_news(const struct emb_dev *d);
-
-/* Broadcasts of a tree that the context has received, its own included. */
-static inline u64 emb_received(const struct emb_dev *d, u32 tree)
-{
-	return le64_to_cpu(ang_load_acquire(&d->ctr[ANGARA_CTR_BCAST(tree)]));
-}
 void emb_offer_help(struct emb_dev *d);
 int emb_wait(struct ang_dev *dev, int timeout_ms);
 

@@ -443,12 +443,10 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 int emb_join(struct emb_dev *d, void *arg)
 {
 	const struct angara_join *cmd = arg;
-	/* From when it joins, other members may send broadcasts. */
-	u64 base = cmd->tree < ANGARA_MAX_TREES ? emb_received(d, cmd->tree) : 0;
 	int ret = membership(d, arg, ANGARA_ADM_JOIN, -ENOENT);
 
 	if (!ret)
-		emb_board_join(d, cmd->tree, base);
+		emb_board_join(d, cmd->tree);
 	return ret == -EEXIST ? -EALREADY : ret;
 }
 
