@@ -113,19 +113,26 @@ bool shi_pe_ended(struct angara_ctx *a, int pe)
 	return ret == -ENOKEY || ret == -EHOSTUNREACH || ret == -EFAULT;
 }
 
+/* Ends the program if a PE, of the world, has ended. */
+static void pe_check(struct shmemi_ctx *c, const char *what, int pe)
+{
+	bool ended;
+
+	shi_ctx_lock(c);
+	ended = shi_pe_ended(c->a, pe);
+	shi_ctx_unlock(c);
+	if (ended)
+		shi_die("%s: PE %d has ended", what, pe);
+}
+
 /*
  * Ends the program: an operation has failed. @pe: target, in the context's team
  */
 void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
 {
 	int world = c->pes ? c->pes[pe] : pe;
-	bool ended;
 
-	shi_ctx_lock(c);
-	ended = shi_pe_ended(c->a, world);
-	shi_ctx_unlock(c);
-	if (ended)
-		shi_die("%s: PE %d has ended", what, world);
+	pe_check(c, what, world);
 	if (ret == -ENETUNREACH)
 		shi_die("%s: PE %d: there is no path to its node %u, or back", what, world,
 			shi.cards[world].peer.node);
@@ -166,14 +173,8 @@ void shi_probe(const char *what)
 {
 	static unsigned int probes;
 	unsigned int next = __atomic_add_fetch(&probes, 1, __ATOMIC_RELAXED);
-	int pe = (int)(((unsigned int)shi.me + next) % shi.n);
-	bool ended;
 
-	shi_ctx_lock(&shi.def);
-	ended = shi_pe_ended(shi.def.a, pe);
-	shi_ctx_unlock(&shi.def);
-	if (ended)
-		shi_die("%s: PE %d has ended", what, pe);
+	pe_check(&shi.def, what, (int)(((unsigned int)shi.me + next) % shi.n));
 }
 
 /*

@@ -15,12 +15,12 @@
 /**
  * struct sync_words - words to compare
  * @w: words of 4 or 8 bytes, for libangara
- * @is_short: words are of 16 bits
+ * @bytes: size of a word
  * @is_signed: words of 16 bits are signed
  */
 struct sync_words {
 	struct angara_words w;
-	bool is_short;
+	size_t bytes;
 	bool is_signed;
 };
 
@@ -87,6 +87,12 @@ static int short_find(const struct sync_words *s, uint32_t *index, uint32_t max)
 	return index ? (int)found : 1;
 }
 
+/* Are words of 16 bits? They are compared in this file. */
+static bool is_short(const struct sync_words *s)
+{
+	return s->bytes == sizeof(short);
+}
+
 static struct sync_words words_of(const void *ivars, size_t n, const int *status, int cmp,
 				  const void *values, bool each, size_t size,
 				  bool is_signed)
@@ -104,7 +110,7 @@ static struct sync_words words_of(const void *ivars, size_t n, const int *status
 			.values = values,
 			.skip = status,
 		},
-		.is_short = size == 2,
+		.bytes = size,
 		.is_signed = is_signed,
 	};
 
@@ -128,7 +134,7 @@ static int words_look(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	int ret;
 
-	if (s->is_short)
+	if (is_short(s))
 		return short_find(s, index, max);
 	ret = angara_words_find(&s->w, index, max);
 	shi_check(ret, "wait or test");
@@ -141,7 +147,7 @@ static int words_look(const struct sync_words *s, uint32_t *index, uint32_t max)
  */
 static bool wait_below(const struct sync_words *s)
 {
-	return !s->is_short && !shi.def.locked;
+	return !is_short(s) && !shi.def.locked;
 }
 
 /* Waits by polling in this file. */
@@ -228,13 +234,11 @@ static uint32_t words_random(uint32_t n)
 static struct sync_words words_from(const struct sync_words *s, uint32_t first)
 {
 	struct sync_words rest = *s;
-	size_t size = s->is_short ? 2 : s->w.type == ANGARA_TYPE_INT32 ||
-		      s->w.type == ANGARA_TYPE_UINT32 ? 4 : 8;
 
 	rest.w.n -= first;
-	rest.w.words = (const char *)s->w.words + first * size;
+	rest.w.words = (const char *)s->w.words + first * s->bytes;
 	if (s->w.flags & ANGARA_WORDS_EACH)
-		rest.w.values = (const char *)s->w.values + first * size;
+		rest.w.values = (const char *)s->w.values + first * s->bytes;
 	if (s->w.skip)
 		rest.w.skip += first;
 	return rest;
