@@ -182,9 +182,9 @@ usage()
 		refused 'only 8 ranks' cost bcast-torus --root 8 &&
 		refused 'one process: start several' cost bcast-torus -l machine &&
 		refused 'ranks keep their numbers' map allgather-ring &&
-		refused 'more than 20000000: take fewer ranks' \
+		refused 'the limit is 20000000: take fewer ranks' \
 			simulate allreduce-ring -l 65536:1us:1GB/s &&
-		refused 'more than 2000000000: take fewer ranks' \
+		refused 'the limit is 2000000000: take fewer ranks' \
 			cost allreduce-ring -l 65536:1us:1GB/s &&
 		refused 'takes more than five hours' \
 			simulate bcast-binomial -l 4:20000000000us:1GB/s

@@ -456,7 +456,7 @@ check 'a block on another fabric' refused 'mkns:8x4' coll --fabric mkns:8x4 \
 check 'messages along a tree with switches' fails 'no participant' coll \
 	--fabric mkns:8x4 --mode p2p
 check 'an application of tori' refused 'mkns:8x4' heat2d --fabric mkns:8x4
-check 'too many pairs' refused 'choose with' pairs --fabric mkns:8x10x10x10
+check 'too many pairs' refused 'select one node with' pairs --fabric mkns:8x10x10x10
 check 'capacity of a hot spot' refused 'hotspot' capacity --pattern hotspot
 check 'no seeds' refused 'from 1 to 10' curve --seeds 0
 check 'an invalid step' refused "--step 'x'" curve --step x

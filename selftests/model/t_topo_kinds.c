@@ -551,13 +551,13 @@ static void descriptions(void)
 	wrong("hypercube:21", "1 to 20", 0);
 	wrong("mkns:9x4", "dimension 1 has more nodes than ports", 0);
 	wrong("mkns:3x4,ports=4", "dimension 1 has more nodes than ports", 0);
-	wrong("mkns:8x51", "assembly of two levels", 0);
+	wrong("mkns:8x51", "two levels of switches", 0);
 	wrong("mkns:2x2x2x2x2", "too many dimensions", 0);
 	wrong("mkns:2x2,ports=3", "from 4 to 64", 0);
 	wrong("mkns:2x2,ports=65", "from 4 to 64", 0);
 	wrong("mkns:2x2,m=0", "options", 0);
 	wrong("mkns:2x2,m=2,ports=10", "unexpected text", 0);
-	wrong("kns:51", "assembly of two levels", 0);
+	wrong("kns:51", "two levels of switches", 0);
 	wrong("fattree:40", "levels must follow", 0);
 	wrong("fattree:5,2", "must be even", 0);
 	wrong("fattree:66,2", "must be even", 0);
