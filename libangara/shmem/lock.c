@@ -13,6 +13,7 @@
 #define LOCK_NEXT	(1ULL << 32)
 #define LOCK_NAP_NS	20000	/* sleep per PE ahead in the queue */
 #define LOCK_NAP_MAX	50	/* most PEs that are counted */
+#define LOCK_PATIENCE	16	/* part of the time waited so far that a sleep may take */
 
 static int lock_home(const long *lock)
 {
@@ -37,26 +38,37 @@ static uint64_t lock_read(const long *lock)
 	return v;
 }
 
+/*
+ * Return: nanoseconds to sleep before the lock is read again.  @before: PEs that get it
+ * first; @waited: nanoseconds so far.  The sleep grows with the time waited, so that a
+ * lock that is held for long costs little.
+ */
+static uint64_t lock_nap(uint32_t before, uint64_t waited)
+{
+	uint64_t nap = LOCK_NAP_NS * (before < LOCK_NAP_MAX ? before : LOCK_NAP_MAX);
+
+	if (nap < waited / LOCK_PATIENCE)
+		nap = waited / LOCK_PATIENCE;
+	return nap < SHI_NAP_MS * 1000000ULL ? nap : SHI_NAP_MS * 1000000ULL;
+}
+
 SHI_DEF(void, set_lock, (long *lock))
 {
 	const uint64_t next = LOCK_NEXT;
-	uint64_t v, slept = 0;
+	uint64_t v, waited = 0, probed = 0;
 	uint32_t mine;
 
 	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_SUM), &next, NULL, &v,
 		      lock_home(lock));
 	for (mine = (uint32_t)(v >> 32); (uint32_t)v != mine; v = lock_read(lock)) {
-		uint32_t before = mine - (uint32_t)v;
-		struct timespec nap = {
-			.tv_nsec = LOCK_NAP_NS *
-				   (before < LOCK_NAP_MAX ? before : LOCK_NAP_MAX),
-		};
+		uint64_t nap = lock_nap(mine - (uint32_t)v, waited);
 
-		nanosleep(&nap, NULL);
-		slept += (uint64_t)nap.tv_nsec;
-		if (slept >= SHI_PROBE_MS * 1000000ULL) {
+		nanosleep(&(struct timespec){ .tv_nsec = (long)nap }, NULL);
+		waited += nap;
+		probed += nap;
+		if (probed >= SHI_PROBE_MS * 1000000ULL) {
 			shi_probe("lock");
-			slept = 0;
+			probed = 0;
 		}
 	}
 }

@@ -41,14 +41,27 @@ library()
 			-o "$1/libangara-shmem.so.1" "$3" "${objects[@]}" -L"$1" -langara
 }
 
-# passes FOLDER PROGRAM N [ARGUMENT]: the program finds no error.
+# passes FOLDER PROGRAM N [ARGUMENT]...: a program finds no error. Other names than
+# those of programs stand for checks of the program `wrong`: `ends` STATUS WAY, `far`
+# STATUS WAY, `heap` BYTES VARIABLE, `refuses` WAY TEXT, `reused`, `sleeps`, and `unequal`
+# VARIABLE.
 passes()
 {
-	if [ "$2" = t ]; then
-		TAP_TMP=$1 LD_LIBRARY_PATH=$1 all "$3"
-	else
-		TAP_TMP=$1 LD_LIBRARY_PATH=$1 runs "$3" "$2" ${4:+"$4"}
-	fi
+	local TAP_TMP=$1 program=$2 n=$3
+	local -x LD_LIBRARY_PATH=$1
+
+	shift 3
+	case $program in
+	t) all "$n" ;;
+	ends) ends "$1" timeout "$JOB_SECONDS" "$BIN/oshrun" -np "$n" "$PROGRAMS/wrong" "$2" ;;
+	far) ! other_namespace || exits_far "$n" "$@" ;;
+	reused) ! other_namespace || number_reused ;;
+	refuses) refuses "$n" 1 "$1" "${*:2}" ;;
+	sleeps) sleeps "$n" ;;
+	unequal) unequal "$1" ;;
+	heap) heap_size "$@" ;;
+	*) runs "$n" "$program" "$@" ;;
+	esac
 }
 
 # try PROGRAM N ARGUMENT FILE FROM TO
@@ -57,8 +70,9 @@ try()
 	local dir
 
 	dir=$(mktemp -d -p "$TAP_TMP") || return
+	# shellcheck disable=SC2086 # several words
 	mutate "libangara/shmem/$4" "$5" "$6" >"$dir/$4" &&
-		library "$dir" "$4" "$dir/$4" && ! passes "$dir" "$1" "$2" "$3"
+		library "$dir" "$4" "$dir/$4" && ! passes "$dir" "$1" "$2" $3
 }
 
 # fault FIRST NAME FROM TO: a fault of the list
@@ -67,21 +81,25 @@ fault()
 	local program n file argument
 
 	read -r program n file argument <<<"$1"
+	if [[ $program =~ ^(far|reused)$ ]] && ! other_namespace; then
+		skip "found: $file: $2" 'no PID namespace whose next number can be chosen'
+		return
+	fi
 	seek "found: $file: $2" try "$program" "$n" "$argument" "$file" "$3" "$4"
 }
 
 # The list's programs find nothing in the library as it is.
 untouched()
 {
-	local dir program
+	local dir job
 
 	dir=$(mktemp -d -p "$TAP_TMP") &&
 		library "$dir" ctx.c libangara/shmem/ctx.c || return
-	for program in 'order 2' 'beside 2' 'beside 2 full' 't 3' 'queue 4' 'litmus 2' \
-			'isort 3' 'spmv 3' 'heat 3' 'bfs 3'; do
-		# shellcheck disable=SC2086 # two words
-		passes "$dir" $program || return
-	done
+	while read -r job; do
+		echo "$job"
+		# shellcheck disable=SC2086 # several words
+		passes "$dir" $job || return
+	done < <(sed -nE 's/^([a-z]+ [0-9]+) [a-z]+\.c(.*)/\1\2/p' "$LIST" | sort -u)
 }
 
 check 'builds' build

@@ -218,19 +218,6 @@ wrong_alone()
 	refuses 1 1 "$1" "$2" && [ "$(wc -l <"$TAP_TMP/out")" = 1 ]
 }
 
-# unequal VARIABLE=VALUE: the program ends if this is set for one PE only.
-unequal()
-{
-	# shellcheck disable=SC2016 # the processes expand it
-	timeout 600 "$BIN/oshrun" -np 2 sh -c \
-		'[ "$ANGARA_RANK" = 0 ] || export "$1"; exec "$0" waiting' \
-		"$PROGRAMS/wrong" "$1" >"$TAP_TMP/out" 2>&1
-	local status=$?
-
-	cat "$TAP_TMP/out"
-	[ "$status" = 1 ] && grep -q "^shmem: PE .: ${1%=*} is " "$TAP_TMP/out"
-}
-
 # shared TEXT FILE [HOW]: the program ends with an error that has TEXT.
 shared()
 {
@@ -324,37 +311,14 @@ deaths_by()
 	local name=$1 way FABRIC=embedded:4x1x1
 
 	shift
+	if ! own_shm; then
+		skip "a PE is killed, by $name" 'unshare --mount is not permitted'
+		return
+	fi
 	for way in put wait lock reduce; do
 		check "a PE is killed, by $name: $way" dies 120 \
 			'PE 1 has ended|process rank 1 |BAD TERMINATION' "$way" "$@"
 	done
-}
-
-other_namespace()
-{
-	unshare --pid --fork --mount-proc \
-		test -w /proc/sys/kernel/ns_last_pid 2>/dev/null
-}
-
-# exits_far N STATUS WAY: all PEs end with STATUS, as the last one exits.  A PID
-# namespace for every other PE stands for another machine: signals do not reach it.
-exits_far()
-{
-	local n=$1 status=$2
-
-	# shellcheck disable=SC2016 # the processes expand it
-	ends "$status" "$BIN/oshrun" -np "$n" sh -c '[ $((ANGARA_RANK % 2)) = 0 ] ||
-		exec unshare --pid --fork "$@"
-		exec "$@"' sh "$PROGRAMS/wrong" "$3"
-}
-
-# In a process namespace the test can choose the next process id.
-number_reused()
-{
-	timeout 60 unshare --pid --fork --mount-proc "$BIN/oshrun" -np 2 \
-		"$PROGRAMS/wrong" reused >"$TAP_TMP/out" 2>&1
-	cat "$TAP_TMP/out"
-	grep -q '^wrong: the other process goes on$' "$TAP_TMP/out"
 }
 
 # old_header HEADER PROGRAM: mpp/HEADER is the same header.
@@ -372,16 +336,6 @@ prints()
 	got=$("$@" 2>&1) || return
 	echo "$got"
 	[ "$(echo "$got" | sort -u)" = "$want" ]
-}
-
-# heap_size BYTES NAME=VALUE...: with this setting the heap has BYTES.
-heap_size()
-{
-	local bytes=$1
-
-	shift
-	env SHMEM_INFO=1 "$@" "$BIN/oshrun" -np 1 "$PROGRAMS/wrong" |
-		grep "^SHMEM_SYMMETRIC_SIZE *$bytes "
 }
 
 # same_bits N: reductions with rounding give the same bits in two runs.
@@ -620,7 +574,7 @@ done
 check 'statistics of teams' statistics
 check 'adapters carry out broadcasts with a request' broadcasts_by_adapters
 check 'operations on a stopped PE complete' runs 2 stopped
-check 'waiting PEs sleep' ends 0 "$BIN/oshrun" -np 4 "$PROGRAMS/wrong" waiting
+check 'eight waiting PEs of one processor sleep' sleeps 8
 check 'a profiling library replaces a routine' prints 'calls 1, word 5' \
 	"$BIN/oshrun" -np 2 "$PROGRAMS/profile"
 check 'size of the heap: 2M' heap_size 2097152 SHMEM_SYMMETRIC_SIZE=2M
@@ -662,13 +616,13 @@ else
 fi
 if command -v mpirun.openmpi >/dev/null; then
 	check 'started by mpirun' by_mpirun
-	own_shm && deaths_by mpirun mpirun.openmpi --oversubscribe -n 3
+	deaths_by mpirun mpirun.openmpi --oversubscribe -n 3
 else
 	skip 'started by mpirun' 'Open MPI is missing: install openmpi-bin'
 fi
 if command -v mpiexec.hydra >/dev/null; then
 	check 'started by mpiexec.hydra' by_hydra
-	own_shm && deaths_by mpiexec.hydra mpiexec.hydra -n 3
+	deaths_by mpiexec.hydra mpiexec.hydra -n 3
 else
 	skip 'started by mpiexec.hydra' 'MPICH is missing: install mpich'
 fi

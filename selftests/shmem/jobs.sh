@@ -63,3 +63,63 @@ launched()
 	cat "$TAP_TMP/out"
 	[ "$status" = 0 ] && [ "$(grep -c '^bfs: .*: 0 errors' "$TAP_TMP/out")" = "$n" ]
 }
+
+# unequal VARIABLE=VALUE: the program ends if this is set for one PE only.
+unequal()
+{
+	# shellcheck disable=SC2016 # the processes expand it
+	timeout "$JOB_SECONDS" "$BIN/oshrun" -np 2 sh -c \
+		'[ "$ANGARA_RANK" = 0 ] || export "$1"; exec "$0" waiting' \
+		"$PROGRAMS/wrong" "$1" >"$TAP_TMP/out" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/out"
+	[ "$status" = 1 ] && grep -q "^shmem: PE .: ${1%=*} is " "$TAP_TMP/out"
+}
+
+# heap_size BYTES NAME=VALUE...: with this setting the heap has BYTES.
+heap_size()
+{
+	local bytes=$1
+
+	shift
+	env SHMEM_INFO=1 "$@" "$BIN/oshrun" -np 1 "$PROGRAMS/wrong" |
+		grep "^SHMEM_SYMMETRIC_SIZE *$bytes "
+}
+
+other_namespace()
+{
+	unshare --pid --fork --mount-proc \
+		test -w /proc/sys/kernel/ns_last_pid 2>/dev/null
+}
+
+# exits_far N STATUS WAY: all PEs end with STATUS, as the last one exits.  A PID
+# namespace for every other PE stands for another machine: signals do not reach it.
+exits_far()
+{
+	local n=$1 status=$2
+
+	# shellcheck disable=SC2016 # the processes expand it
+	ends "$status" timeout "$JOB_SECONDS" "$BIN/oshrun" -np "$n" sh -c '[ $((ANGARA_RANK % 2)) = 0 ] ||
+		exec unshare --pid --fork "$@"
+		exec "$@"' sh "$PROGRAMS/wrong" "$3"
+}
+
+# In a process namespace the test can choose the next process id.
+number_reused()
+{
+	timeout "$JOB_SECONDS" unshare --pid --fork --mount-proc "$BIN/oshrun" -np 2 \
+		"$PROGRAMS/wrong" reused >"$TAP_TMP/out" 2>&1
+	cat "$TAP_TMP/out"
+	grep -q '^wrong: the other process goes on$' "$TAP_TMP/out"
+}
+
+# sleeps N: N PEs that share one processor use little of it while they wait.
+sleeps()
+{
+	local first
+
+	first=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+	ends 0 timeout "$JOB_SECONDS" taskset -c "$first" "$BIN/oshrun" -np "$1" \
+		"$PROGRAMS/wrong" waiting
+}

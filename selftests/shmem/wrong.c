@@ -440,12 +440,15 @@ static double processor_time(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+#define LAZY_MOST	0.05	/* seconds of processor time in one second */
+
 static void lazy(const char *what, double since)
 {
 	double used = processor_time() - since;
 
-	if (used > 0.4) {
-		printf("PE %d burnt %g s of 1 s in a %s\n", me, used, what);
+	if (used > LAZY_MOST) {
+		printf("PE %d used %g s of 1 s in a %s, more than %g\n", me, used, what,
+		       LAZY_MOST);
 		shmem_global_exit(3);
 	}
 }
