@@ -9,8 +9,14 @@
 
 #define ROUNDS	300
 #define LONG	2000	/* words, too many for a queue entry */
+/*
+ * Words of many trains of packets. Only behind such a put does an operation without
+ * a fence arrive early, as shorter ones leave as a whole before the next one.
+ */
+#define HUGE	131072
+#define ROUNDS_HUGE	30
 
-static long data[LONG], source[LONG], flag[3];
+static long data[HUGE], source[HUGE], flag[3];
 static uint64_t sig;
 static int me, right, wrong;
 
@@ -21,11 +27,14 @@ static void look(int ok, const char *what)
 }
 
 /* Puts data, then flags after a fence: all flags arrive after the data. */
-static void message(shmem_ctx_t ctx, size_t len)
+static void message(shmem_ctx_t ctx, size_t len, long rounds)
 {
 	long round;
 
-	for (round = 1; round <= ROUNDS; round++) {
+	memset(data, 0, sizeof(data));
+	memset(flag, 0, sizeof(flag));
+	shmem_barrier_all();
+	for (round = 1; round <= rounds; round++) {
 		size_t i;
 
 		for (i = 0; i < len; i++)
@@ -67,13 +76,13 @@ static void counters(shmem_ctx_t ctx)
 	look(data[0] == ROUNDS && flag[0] == ROUNDS, "an atomic operation is lost");
 }
 
-static void signals(size_t len)
+static void signals(size_t len, uint64_t rounds)
 {
 	uint64_t round;
 
 	sig = 0;
 	shmem_barrier_all();
-	for (round = 1; round <= ROUNDS; round++) {
+	for (round = 1; round <= rounds; round++) {
 		size_t i;
 
 		for (i = 0; i < len; i++)
@@ -86,24 +95,25 @@ static void signals(size_t len)
 	}
 }
 
-/* After quiet, a PE that is notified sees the data. */
-static void third_party(void)
+/*
+ * Each PE puts to its right neighbour and, after quiet, notifies its left one, which
+ * then sees the data there.
+ */
+static void third_party(size_t len, long rounds)
 {
-	int n = shmem_n_pes();
+	int n = shmem_n_pes(), left = (me + n - 1) % n;
 	long round;
 
-	data[0] = flag[0] = 0;
+	data[len - 1] = flag[0] = 0;
 	shmem_barrier_all();
-	for (round = 1; round <= ROUNDS; round++) {
-		if (!me) {
-			shmem_p(&data[0], round, n - 1);
-			shmem_quiet();
-			shmem_p(&flag[0], round, n / 2);
-		}
-		if (me == n / 2) {
-			shmem_wait_until(&flag[0], SHMEM_CMP_EQ, round);
-			look(shmem_g(&data[0], n - 1) == round, "quiet before the put is complete");
-		}
+	for (round = 1; round <= rounds; round++) {
+		source[len - 1] = round;
+		shmem_put_nbi(data, source, len, right);
+		shmem_quiet();
+		shmem_p(&flag[0], round, left);
+		shmem_wait_until(&flag[0], SHMEM_CMP_EQ, round);
+		look(shmem_g(&data[len - 1], (me + 2) % n) == round,
+		     "quiet before the put is complete");
 		shmem_barrier_all();
 	}
 }
@@ -115,16 +125,20 @@ int main(void)
 	shmem_init();
 	me = shmem_my_pe();
 	right = (me + 1) % shmem_n_pes();
-	message(SHMEM_CTX_DEFAULT, 1);
-	message(SHMEM_CTX_DEFAULT, LONG);
+	message(SHMEM_CTX_DEFAULT, 1, ROUNDS);
+	message(SHMEM_CTX_DEFAULT, LONG, ROUNDS);
+	message(SHMEM_CTX_DEFAULT, HUGE, ROUNDS_HUGE);
 	shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx);
-	message(ctx, LONG);
+	message(ctx, LONG, ROUNDS);
+	message(ctx, HUGE, ROUNDS_HUGE);
 	counters(ctx);
 	counters(SHMEM_CTX_DEFAULT);
 	shmem_ctx_destroy(ctx);
-	signals(1);
-	signals(LONG);
-	third_party();
+	signals(1, ROUNDS);
+	signals(LONG, ROUNDS);
+	signals(HUGE, ROUNDS_HUGE);
+	third_party(1, ROUNDS);
+	third_party(HUGE, ROUNDS_HUGE);
 	printf("litmus: PE %d: %d errors\n", me, wrong);
 	shmem_finalize();
 	return wrong != 0;
