@@ -3,6 +3,12 @@
  * shmem_global_exit(): a signal with the status ends the PEs on the same
  * machine; far.c ends the others.
  *
+ * Each PE ends as by exit(): buffers of stdio are written, and functions of
+ * atexit() run.  A signal handler must not call exit(), so a thread of each PE
+ * does, while the thread that got the signal waits in the handler.  It may hold a
+ * lock that exit() needs; so the handler ends the process after EXIT_LIMIT_S.  If
+ * all threads of the program block the signal, the PE's own thread takes it.
+ *
  * A PE may have ended already, and another process may have its process id.  So
  * the signal is sent to a pidfd, which always refers to the same process, and
  * only if the process has the start time of the PE.  Without a pidfd (before
@@ -24,6 +30,26 @@
 
 #define EXIT_SIGNAL	(SIGRTMAX - 1)
 #define EXIT_FIELD	22	/* field of /proc/PID/stat: start time */
+#define EXIT_LIMIT_S	2	/* longest time of the functions of atexit() */
+#define EXIT_FDS	2	/* descriptors that exit_send() needs at a time */
+
+#define EXIT_NOT	INT64_MAX
+
+/**
+ * struct exit - the end of the PE by shmem_global_exit()
+ * @thread: calls exit()
+ * @status: status of this PE once it, or another one, has called
+ *	shmem_global_exit(); EXIT_NOT before (atomic)
+ * @spare: descriptors in reserve, as the process may have no free ones
+ */
+static struct {
+	pthread_t thread;
+	int64_t status;
+	int spare[EXIT_FDS];
+} end = {
+	.status = EXIT_NOT,
+	.spare = { -1, -1 },
+};
 
 /*
  * Return: a number that is equal for processes that can send each other
@@ -77,23 +103,81 @@ void shi_exit_card(struct shi_card *mine)
 	mine->host = host_id();
 }
 
-/* Signal handler: ends this PE if another PE has called shmem_global_exit(). */
-static void exit_signal(int sig, siginfo_t *info, void *unused)
+/*
+ * Does a signal come from a PE?  Before the exchange of cards the sender is unknown,
+ * and the signal is ignored: this PE waits for the exchange, which fails when the
+ * sender ends.
+ */
+static bool exit_from_pe(const siginfo_t *info)
 {
 	unsigned int i;
 
-	(void)sig;
-	(void)unused;
-	if (info->si_code != SI_QUEUE)
-		return;
-	/*
-	 * Before the exchange of cards the sender is unknown: ignore the
-	 * signal.  This PE then waits for the exchange, which fails when the
-	 * sender ends.
-	 */
-	for (i = 0; shi.cards && i < shi.n; i++)
+	for (i = 0; info->si_code == SI_QUEUE && shi.cards && i < shi.n; i++)
 		if (shi.cards[i].pid == info->si_pid)
-			_exit(info->si_value.sival_int);
+			return true;
+	return false;
+}
+
+/* Begins the end of this PE.  Return: false if it has begun before. */
+static bool exit_begin(int status)
+{
+	int64_t before = EXIT_NOT;
+
+	return __atomic_compare_exchange_n(&end.status, &before, status, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static int exit_status(void)
+{
+	return (int)__atomic_load_n(&end.status, __ATOMIC_ACQUIRE);
+}
+
+/* Has shmem_global_exit() been called, here or by another PE? */
+bool shi_exit_begun(void)
+{
+	return __atomic_load_n(&end.status, __ATOMIC_ACQUIRE) != EXIT_NOT;
+}
+
+/* Waits until another thread has ended the process. */
+static __attribute__((noreturn)) void exit_wait(void)
+{
+	struct timespec rest = { .tv_sec = EXIT_LIMIT_S };
+
+	while (nanosleep(&rest, &rest) && errno == EINTR)
+		;
+	_exit(exit_status());
+}
+
+static void exit_signal(int sig, siginfo_t *info, void *unused)
+{
+	(void)unused;
+	if (!exit_from_pe(info) || !exit_begin(info->si_value.sival_int))
+		return;
+	pthread_kill(end.thread, sig);
+	exit_wait();
+}
+
+/* Waits for the signal; the thread has blocked all signals. */
+static void *exit_listen(void *unused)
+{
+	siginfo_t info;
+	sigset_t set;
+
+	(void)unused;
+	sigemptyset(&set);
+	sigaddset(&set, EXIT_SIGNAL);
+	for (;;) {
+		if (sigwaitinfo(&set, &info) < 0)
+			continue;
+		/* sigwaitinfo() shows a signal of pthread_kill() as SI_USER. */
+		if (info.si_code == SI_USER && info.si_pid == getpid()) {
+			if (!shi_exit_begun())
+				return NULL;
+			exit(exit_status());
+		}
+		if (exit_from_pe(&info) && exit_begin(info.si_value.sival_int))
+			exit(exit_status());
+	}
 }
 
 void shi_exit_listen(void)
@@ -102,8 +186,38 @@ void shi_exit_listen(void)
 		.sa_sigaction = exit_signal,
 		.sa_flags = SA_SIGINFO | SA_RESTART,
 	};
+	int i;
 
+	for (i = 0; i < EXIT_FDS; i++)
+		end.spare[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	shi_thread_start(&end.thread, exit_listen);
 	sigaction(EXIT_SIGNAL, &sa, NULL);
+}
+
+static void spares_close(void)
+{
+	int i;
+
+	for (i = 0; i < EXIT_FDS; i++) {
+		if (end.spare[i] >= 0)
+			close(end.spare[i]);
+		end.spare[i] = -1;
+	}
+}
+
+/* Ends this PE as if another PE of this machine had sent the signal. */
+void shi_exit_self(int status)
+{
+	sigqueue(getpid(), EXIT_SIGNAL, (union sigval){ .sival_int = status });
+}
+
+/* Ends the thread.  Called when no PE can exit any more. */
+void shi_exit_ignore(void)
+{
+	signal(EXIT_SIGNAL, SIG_IGN);
+	pthread_kill(end.thread, EXIT_SIGNAL);
+	pthread_join(end.thread, NULL);
+	spares_close();
 }
 
 static void exit_send(const struct shi_card *card, int status)
@@ -129,20 +243,33 @@ static void exit_send(const struct shi_card *card, int status)
 		close(fd);
 }
 
-SHI_DEF(void, global_exit, (int status))
+/* Ends the other PEs, unless another thread does so, or another PE ends this one. */
+static void exit_others(int status)
 {
 	unsigned int i;
 
-	fflush(NULL);
-	/*
-	 * Free a descriptor: the loop below needs some, and the process may
-	 * have no free one.
-	 */
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
+	if (!exit_begin(status))
+		exit_wait();
+	spares_close();
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
 			exit_send(&shi.cards[i], status);
 	shi_far_exit(status);
+}
+
+SHI_DEF(void, global_exit, (int status))
+{
+	exit_others(status);
+	exit(status);
+}
+
+/*
+ * Ends the program after an error.  The thread may hold locks, so functions of
+ * atexit() do not run here.
+ */
+void shi_exit_now(int status)
+{
+	exit_others(status);
+	fflush(NULL);
 	_exit(status);
 }

@@ -53,7 +53,7 @@ static void *far_listen(void *unused)
 		if (ret)
 			continue;
 		if (msg.head.code == FAR_EXIT)
-			_exit((int)msg.head.imm);
+			shi_exit_self((int)msg.head.imm);
 		angara_msg_free(far.a, &msg);
 		if (msg.head.code == FAR_STOP)
 			return NULL;
@@ -69,14 +69,15 @@ static int far_send(struct angara_ctx *a, unsigned int pe, uint16_t code, int st
 	return angara_send_inline(a, far.peers[pe], &head, NULL, 0);
 }
 
-static void far_start(void)
+/* Starts a thread that takes no signals, as those of the program are for its threads. */
+void shi_thread_start(pthread_t *thread, void *(*run)(void *))
 {
 	sigset_t all, old;
 	int ret;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&far.thread, NULL, far_listen, NULL);
+	ret = pthread_create(thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	shi_check(-ret, "thread for shmem_global_exit()");
 }
@@ -104,7 +105,7 @@ void shi_far_open(void)
 	shi_check(angara_ctx_query(far.a, &info), "context for shmem_global_exit()");
 	shi_check(angara_job_allgather(shi.job, &info.self, sizeof(info.self), far.peers),
 		  "exchange of addresses");
-	far_start();
+	shi_thread_start(&far.thread, far_listen);
 }
 
 /*

@@ -22,6 +22,9 @@ void shi_die(const char *fmt, ...)
 	va_list ap;
 
 	shi_far_wait();
+	/* An error because another PE ends all is no error. */
+	if (shi_exit_begun())
+		shi_exit_now(1);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -29,7 +32,7 @@ void shi_die(const char *fmt, ...)
 		fprintf(stderr, "shmem: PE %d: %s\n", shi.me, text);
 	else
 		fprintf(stderr, "shmem: %s\n", text);
-	pshmem_global_exit(1);
+	shi_exit_now(1);
 }
 
 void shi_need(void)
@@ -214,7 +217,7 @@ static void shared_open(void)
 
 static void stop_at_exit(void)
 {
-	if (shi.started && shi.up)
+	if (shi.started && shi.up && !shi_exit_begun())
 		shi_stop();
 }
 
@@ -259,6 +262,7 @@ void shi_stop(void)
 	pshmem_barrier_all();
 	angara_job_barrier(shi.job);
 	shi_far_close();
+	shi_exit_ignore();
 	shi.up = false;
 	shi.finalized = true;
 	angara_ctx_turns(shi.coll.a, NULL, NULL);

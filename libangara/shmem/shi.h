@@ -24,8 +24,11 @@
  *
  * With SHMEM_THREAD_MULTIPLE, each context that is neither private nor
  * serialized has a lock, which protects the angara_ctx and the fields of struct
- * shmemi_ctx.  shi.lock protects the list of teams, and the lists of contexts
- * of teams.  No thread takes a lock while it holds another one.
+ * shmemi_ctx.  shi.lock protects the list of teams, the lists of contexts of
+ * teams, and the list of locks that the PE holds; shmem_finalize(), which no other
+ * thread may accompany, reads them without it.  A thread takes the lock of a context
+ * while it holds next_lock of the same context; otherwise no thread takes a lock while
+ * it holds another one.
  *
  * A thread that creates or destroys a team waits inside libangara, which calls
  * shi_coll_turn() to release the lock of shi.coll from time to time.  So
@@ -238,6 +241,7 @@ struct shi_place {
  * @coll: context of all teams
  * @world: SHMEM_TEAM_WORLD
  * @shared: SHMEM_TEAM_SHARED
+ * @requests: open requests of collectives (atomic)
  * @teams: all other teams; those that remain are destroyed when the PE ends
  * @heap: symmetric heap
  * @globals: data and bss of the program; len 0: none
@@ -265,6 +269,7 @@ struct shi_state {
 	struct shmemi_ctx coll;
 	struct shmemi_team world;
 	struct shmemi_team shared;
+	unsigned int requests;
 	struct shmemi_team *teams;
 	struct shi_region heap;
 	struct shi_region globals;
@@ -283,9 +288,14 @@ SHI_HIDDEN void shi_stop(void);
 
 /* exit.c */
 SHI_HIDDEN void shi_exit_listen(void);
+SHI_HIDDEN void shi_exit_ignore(void);
+SHI_HIDDEN bool shi_exit_begun(void);
+SHI_HIDDEN void shi_exit_self(int status);
+SHI_HIDDEN void shi_exit_now(int status) __attribute__((noreturn));
 SHI_HIDDEN void shi_exit_card(struct shi_card *mine);
 
 /* far.c */
+SHI_HIDDEN void shi_thread_start(pthread_t *thread, void *(*run)(void *));
 SHI_HIDDEN void shi_far_open(void);
 SHI_HIDDEN void shi_far_close(void);
 SHI_HIDDEN void shi_far_exit(int status);
@@ -348,6 +358,7 @@ SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
 SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_probe(const char *what);
+SHI_HIDDEN void shi_missed(const char *what);
 SHI_HIDDEN bool shi_pe_ended(struct angara_ctx *a, int pe);
 SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
 SHI_HIDDEN void shi_check(int ret, const char *what);
@@ -476,6 +487,7 @@ struct shi_req {
 
 SHI_HIDDEN struct angara_op shi_req_op(struct shi_req *r);
 SHI_HIDDEN void shi_req_poll(void);
+SHI_HIDDEN void shi_turn(void);
 SHI_HIDDEN void shi_req_nap(unsigned int *looks);
 SHI_HIDDEN void shi_req_wait(struct shmemi_team *t, struct shi_req *r, int ret,
 			     const char *what);
