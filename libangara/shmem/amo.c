@@ -7,7 +7,7 @@
 
 static void amo_at(struct shmemi_ctx *c, struct shi_amo amo, int pe, struct shi_at *at)
 {
-	if ((uintptr_t)amo.addr % amo.size)
+	if ((uintptr_t)amo.addr & (amo.size - 1))
 		shi_die("atomic operation: %p is not aligned to %zu bytes", amo.addr,
 			amo.size);
 	shi_at_pe(c, amo.addr, amo.size, pe, "atomic operation", at);

@@ -64,6 +64,17 @@ void shi_req_poll(void)
 }
 
 /*
+ * A PE that waits makes progress: on operations of the default context, and on
+ * collectives with a request, since software executes some of them in calls.
+ */
+void shi_turn(void)
+{
+	shi_ctx_turn(&shi.def);
+	if (__atomic_load_n(&shi.requests, __ATOMIC_RELAXED))
+		shi_req_poll();
+}
+
+/*
  * Takes completions, and waits for one.  Threads that share the context poll
  * SHI_LOOKS times, then sleep without holding it.
  */

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "shi.h"
 
@@ -175,6 +176,29 @@ void shi_probe(const char *what)
 	unsigned int next = __atomic_add_fetch(&probes, 1, __ATOMIC_RELAXED);
 
 	pe_check(&shi.def, what, (int)(((unsigned int)shi.me + next) % shi.n));
+}
+
+/**
+ * shi_missed() - what the caller tests for is not there yet
+ * @what: the caller
+ *
+ * Calls shi_probe() at most every SHI_PROBE_MS, as a program may wait by a loop of
+ * tests.
+ */
+void shi_missed(const char *what)
+{
+	static __thread int64_t last;
+	struct timespec ts;
+	int64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	if (!last)
+		last = now;
+	if (now - last < SHI_PROBE_MS)
+		return;
+	last = now;
+	shi_probe(what);
 }
 
 /*

@@ -65,6 +65,7 @@ static struct shmemx_req *ext_new(struct shmemi_team *t, const char *what)
 	r->what = what;
 	/* Without SHMEM_DEBUG the comparison counts as complete. */
 	r->check.done = true;
+	__atomic_add_fetch(&shi.requests, 1, __ATOMIC_RELAXED);
 	return r;
 }
 
@@ -299,6 +300,7 @@ static void ext_end(shmemx_req_t *req)
 		memcpy(r->dest, r->buffer, r->n);
 	free(r->buffer);
 	free(r);
+	__atomic_sub_fetch(&shi.requests, 1, __ATOMIC_RELAXED);
 	*req = SHMEMX_REQ_INVALID;
 }
 
@@ -316,8 +318,10 @@ SHI_EXT(int, req_test, (shmemx_req_t *req))
 		return 1;
 	if (!ext_done(r))
 		shi_req_poll();
-	if (!ext_done(r))
+	if (!ext_done(r)) {
+		shi_missed(r->what);
 		return 0;
+	}
 	ext_end(req);
 	return 1;
 }

@@ -6,6 +6,7 @@
  * that holds the lock, the upper half the next free ticket.  The value 0 is an
  * unlocked lock, as the specification requires.
  */
+#include <stdlib.h>
 #include <time.h>
 
 #include "shi.h"
@@ -38,6 +39,54 @@ static uint64_t lock_read(const long *lock)
 	return v;
 }
 
+/**
+ * struct lock_held - with SHMEM_DEBUG: a lock that this PE holds
+ * @lock: address
+ * @next: another one
+ */
+struct lock_held {
+	const long *lock;
+	struct lock_held *next;
+};
+
+static struct lock_held *locks_held;	/* under shi.lock */
+
+static void lock_got(const long *lock)
+{
+	struct lock_held *held;
+
+	if (!shi.debug)
+		return;
+	held = malloc(sizeof(*held));
+	if (!held)
+		shi_die("lock: no memory for SHMEM_DEBUG");
+	held->lock = lock;
+	pthread_mutex_lock(&shi.lock);
+	held->next = locks_held;
+	locks_held = held;
+	pthread_mutex_unlock(&shi.lock);
+}
+
+/* With SHMEM_DEBUG: ends the program if this PE does not hold the lock. */
+static void lock_given(const long *lock)
+{
+	struct lock_held **at, *held;
+
+	if (!shi.debug)
+		return;
+	pthread_mutex_lock(&shi.lock);
+	for (at = &locks_held; *at && (*at)->lock != lock; at = &(*at)->next)
+		;
+	held = *at;
+	if (held)
+		*at = held->next;
+	pthread_mutex_unlock(&shi.lock);
+	if (!held)
+		shi_die("shmem_clear_lock: this PE does not hold the lock at %p",
+			(const void *)lock);
+	free(held);
+}
+
 /*
  * Return: nanoseconds to sleep before the lock is read again.  @before: PEs that get it
  * first; @waited: nanoseconds so far.  The sleep grows with the time waited, so that a
@@ -55,7 +104,7 @@ static uint64_t lock_nap(uint32_t before, uint64_t waited)
 SHI_DEF(void, set_lock, (long *lock))
 {
 	const uint64_t next = LOCK_NEXT;
-	uint64_t v, waited = 0, probed = 0;
+	uint64_t v, waited = 0;
 	uint32_t mine;
 
 	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_SUM), &next, NULL, &v,
@@ -65,12 +114,10 @@ SHI_DEF(void, set_lock, (long *lock))
 
 		nanosleep(&(struct timespec){ .tv_nsec = (long)nap }, NULL);
 		waited += nap;
-		probed += nap;
-		if (probed >= SHI_PROBE_MS * 1000000ULL) {
-			shi_probe("lock");
-			probed = 0;
-		}
+		shi_turn();
+		shi_missed("lock");
 	}
+	lock_got(lock);
 }
 
 /* Increments only the lower half, which wraps around without a carry. */
@@ -85,12 +132,7 @@ SHI_DEF(void, clear_lock, (long *lock))
 	};
 
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lower half first");
-	if (shi.debug) {
-		uint64_t v = lock_read(lock);
-
-		if ((uint32_t)v == (uint32_t)(v >> 32))
-			shi_die("shmem_clear_lock: the lock at %p is free", (void *)lock);
-	}
+	lock_given(lock);
 	shi_quiet(&shi.def);
 	shi_amo(SHMEM_CTX_DEFAULT, served, &one, lock_home(lock));
 	shi_quiet(&shi.def);
@@ -100,10 +142,16 @@ SHI_DEF(int, test_lock, (long *lock))
 {
 	uint64_t v = lock_read(lock), next, old;
 
-	if ((uint32_t)v != (uint32_t)(v >> 32))
+	if ((uint32_t)v != (uint32_t)(v >> 32)) {
+		shi_turn();
+		shi_missed("test_lock");
 		return 1;
+	}
 	next = v + LOCK_NEXT;
 	shi_amo_fetch(SHMEM_CTX_DEFAULT, lock_op(lock, ANGARA_ATOMIC_CSWAP), &next, &v, &old,
 		      lock_home(lock));
-	return old != v;
+	if (old != v)
+		return 1;
+	lock_got(lock);
+	return 0;
 }

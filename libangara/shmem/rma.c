@@ -182,6 +182,9 @@ static struct angara_signal signal_at(const struct shmemi_ctx *c, struct shi_sig
 	if (sig.op != SHMEM_SIGNAL_SET && sig.op != SHMEM_SIGNAL_ADD)
 		shi_die("%s: the operation %d is not SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
 			what, sig.op);
+	if ((uintptr_t)sig.addr & (sizeof(*sig.addr) - 1))
+		shi_die("%s: the signal at %p is not aligned to %zu bytes", what,
+			(void *)sig.addr, sizeof(*sig.addr));
 	shi_at_pe(c, sig.addr, sizeof(*sig.addr), pe, what, &at);
 	return (struct angara_signal){
 		.size = sizeof(struct angara_signal),

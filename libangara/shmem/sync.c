@@ -124,8 +124,10 @@ static struct sync_words words_of(const void *ivars, size_t n, const int *status
 		shi_die("wait or test: the comparison %d is not one of SHMEM_CMP_*", cmp);
 	if (n > INT32_MAX)
 		shi_die("wait or test: %zu words, more than 2^31 - 1", n);
-	if ((uintptr_t)ivars % size)
+	if ((uintptr_t)ivars & (size - 1))
 		shi_die("wait or test: %p is not aligned to %zu bytes", ivars, size);
+	if (shi.debug && n && !shi_local_of(ivars, n * size).mr)
+		shi_die("wait or test: %zu bytes at %p are not symmetric", n * size, ivars);
 	return s;
 }
 
@@ -142,27 +144,27 @@ static int words_look(const struct sync_words *s, uint32_t *index, uint32_t max)
 }
 
 /*
- * Can libangara wait for the words? Only if it supports them and no other
- * thread needs the context.
+ * Can libangara wait for the words? Only if it supports them, no other thread needs
+ * the context, and no collective with a request needs progress.
  */
 static bool wait_below(const struct sync_words *s)
 {
-	return !is_short(s) && !shi.def.locked;
+	return !is_short(s) && !shi.def.locked &&
+	       !__atomic_load_n(&shi.requests, __ATOMIC_RELAXED);
 }
 
 /* Waits by polling in this file. */
 static int words_wait(const struct sync_words *s, uint32_t *index, uint32_t max)
 {
-	unsigned int looks = 0, naps = 0;
+	unsigned int looks = 0;
 	int ret;
 
 	while (!(ret = words_look(s, index, max))) {
-		shi_ctx_turn(&shi.def);
+		shi_turn();
 		if (looks++ < SHI_LOOKS)
 			continue;
 		shi_ctx_sleep(&shi.def);
-		if (++naps % (SHI_PROBE_MS / SHI_NAP_MS) == 0)
-			shi_probe("wait");
+		shi_missed("wait");
 	}
 	return ret;
 }
@@ -171,8 +173,10 @@ static int test_some(struct sync_words *s, uint32_t *index, uint32_t max)
 {
 	int ret = words_look(s, index, max);
 
-	if (!ret)
-		shi_ctx_turn(&shi.def);
+	if (!ret) {
+		shi_turn();
+		shi_missed("test");
+	}
 	return ret;
 }
 

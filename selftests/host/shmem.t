@@ -293,7 +293,7 @@ deaths()
 		check "a PE is killed: $way" dies 120 '^shmem: PE [02]: .*: PE 1 has ended' \
 			"$way" "$BIN/oshrun" --grace 20 -np 3
 	done
-	for way in wait lock; do
+	for way in wait lock test test_lock reduce_nb; do
 		check "a PE is killed: $way" dies 120 \
 			'process 1 was killed by signal 9|PE 1 has ended' \
 			"$way" "$BIN/oshrun" -np 3
@@ -377,6 +377,17 @@ broadcasts_by_adapters()
 	with=$(counts nb-broadcast)
 	echo "without: $without, with: $with"
 	[ -n "$without" ] && [ "$with" = "$((${without% *} + 5)) ${without#* }" ]
+}
+
+# ends_with_output WAY: a PE ends all, and each PE prints its lines before that.
+ends_with_output()
+{
+	timeout "$JOB_SECONDS" "$BIN/oshrun" -np 4 "$PROGRAMS/wrong" "$1" >"$TAP_TMP/out" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/out"
+	[ "$status" = 0 ] && [ "$(sort -u "$TAP_TMP/out" | wc -l)" = 8 ] &&
+		[ "$(grep -cE '^PE [0-3]: (output|at the end)$' "$TAP_TMP/out")" = 8 ]
 }
 
 by_mpirun()
@@ -471,7 +482,7 @@ for n in "${SIZES[@]}"; do
 		check "$program, $n PEs" runs "$n" "$program"
 	done
 done
-check 'messages of two threads take no lock' runs 2 rate 1
+check 'messages of two threads take no mutex of the process' runs 2 rate 1
 for n in 2 3; do
 	check "a waiting thread does not lock the context, $n PEs" runs "$n" beside
 	check "a waiting thread without a free file descriptor, $n PEs" runs "$n" beside full
@@ -510,6 +521,7 @@ wrong not-symmetric 'is not symmetric'
 wrong too-long 'exceed the symmetric heap'
 wrong bad-stride 'strides 0 and 1 must be 1 or more'
 wrong bad-signal 'operation 7 is not SHMEM_SIGNAL_SET'
+wrong odd-signal 'the signal at .* is not aligned to 8 bytes'
 wrong bad-cmp 'comparison 9 is not one of SHMEM_CMP_'
 wrong bad-free 'is not a block of the symmetric heap'
 wrong unaligned 'not aligned to 4 bytes'
@@ -534,7 +546,10 @@ for way in nb root-nb; do
 done
 check 'SHMEM_DEBUG: unequal blocks of shmem_realloc()' refuses 3 1 unequal-realloc \
 	'shmem_realloc: PEs call with different arguments'
-wrong clear-free 'shmem_clear_lock: the lock at .* is free'
+wrong clear-free 'shmem_clear_lock: this PE does not hold the lock'
+check 'SHMEM_DEBUG: a PE clears the lock of another one' refuses 2 1 clear-other \
+	'PE 0: shmem_clear_lock: this PE does not hold the lock'
+wrong wait-local '4 bytes at .* are not symmetric'
 unset SHMEM_DEBUG
 check 'a PE is killed' killed
 if own_shm; then
@@ -567,6 +582,9 @@ done
 check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-0
 check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
 	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
+check 'shmem_global_exit() loses no output' ends_with_output exit-output
+check 'shmem_global_exit() loses no output of PEs that block signals' ends_with_output \
+	exit-blocked
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7
 for n in 2 3 8 13; do
 	check "reductions with rounding: the same bits, $n PEs" same_bits "$n"

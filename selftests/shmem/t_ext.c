@@ -179,6 +179,79 @@ static void test_barrier(shmem_team_t team, int first, int step, int size)
 	shmem_barrier_all();
 }
 
+static long arrived, held;
+static short arrived_short;
+
+static void by_wait(void)
+{
+	shmem_long_wait_until(&arrived, SHMEM_CMP_EQ, 1);
+}
+
+static void by_test(void)
+{
+	while (!shmem_long_test(&arrived, SHMEM_CMP_EQ, 1))
+		;
+}
+
+static void by_short(void)
+{
+	shmem_short_wait_until(&arrived_short, SHMEM_CMP_EQ, 1);
+}
+
+static void by_lock(void)
+{
+	shmem_set_lock(&held);
+	shmem_clear_lock(&held);
+}
+
+static void by_test_lock(void)
+{
+	while (shmem_test_lock(&held))
+		;
+	shmem_clear_lock(&held);
+}
+
+/*
+ * PE @waiter waits for its right neighbour, which goes on only after a reduction by
+ * software, in which the waiter takes part.
+ */
+static void test_waiter(int waiter, void (*waits)(void))
+{
+	static long double sum, one = 1;
+	int other = (waiter + 1) % n;
+	shmemx_req_t req;
+
+	if (me == other)
+		shmem_set_lock(&held);
+	shmem_barrier_all();
+	EXPECT(!shmemx_longdouble_sum_reduce_nb(SHMEM_TEAM_WORLD, &sum, &one, 1, &req));
+	if (me == waiter)
+		waits();
+	shmemx_req_wait(&req);
+	EXPECT(sum == n);
+	if (me == other) {
+		shmem_long_p(&arrived, 1, waiter);
+		shmem_short_p(&arrived_short, 1, waiter);
+		shmem_clear_lock(&held);
+	}
+	shmem_barrier_all();
+	arrived = arrived_short = 0;
+	shmem_barrier_all();
+}
+
+static void test_waiters(void)
+{
+	static void (*const ways[])(void) = {
+		by_wait, by_test, by_short, by_lock, by_test_lock,
+	};
+	unsigned int i;
+	int waiter;
+
+	for (waiter = 0; waiter < n && n > 1; waiter++)
+		for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+			test_waiter(waiter, ways[i]);
+}
+
 void test_ext(void)
 {
 	int odd = me % 2, size = (n + 1 - odd) / 2, of;
@@ -198,4 +271,6 @@ void test_ext(void)
 	test_barrier(SHMEM_TEAM_WORLD, 0, 1, n);
 	test_barrier(half, odd, 2, size);
 	group("barrier with a request");
+	test_waiters();
+	group("a PE that waits takes part in a collective with a request");
 }

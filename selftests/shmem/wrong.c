@@ -194,6 +194,26 @@ static void request(void)
 /* lock that PE 1 holds */
 static long killed_lock;
 
+static void test_for_it(void)
+{
+	shmem_test(&flag, SHMEM_CMP_EQ, 1);
+}
+
+static void test_lock(void)
+{
+	shmem_test_lock(&killed_lock);
+}
+
+static void test_request(void)
+{
+	static shmemx_req_t req;
+	static long double sum;
+
+	if (req == SHMEMX_REQ_INVALID)
+		shmemx_longdouble_sum_reduce_nb(SHMEM_TEAM_WORLD, &sum, &sum, 1, &req);
+	shmemx_req_test(&req);
+}
+
 static void lock(void)
 {
 	shmem_set_lock(&killed_lock);
@@ -230,6 +250,23 @@ static void killed_locked(void)
 	if (me == 1)
 		shmem_set_lock(&killed_lock);
 	killed_meanwhile(lock);
+}
+
+static void killed_test(void)
+{
+	killed_meanwhile(test_for_it);
+}
+
+static void killed_test_lock(void)
+{
+	if (me == 1)
+		shmem_set_lock(&killed_lock);
+	killed_meanwhile(test_lock);
+}
+
+static void killed_test_request(void)
+{
+	killed_meanwhile(test_request);
 }
 
 static void killed_reduce(void)
@@ -392,6 +429,33 @@ static void clear_free(void)
 	shmem_clear_lock(&flag);
 }
 
+/* The PE that holds the lock is not the one that clears it. */
+static void clear_other(void)
+{
+	static long lock;
+
+	if (me)
+		shmem_set_lock(&lock);
+	shmem_barrier_all();
+	if (!me)
+		shmem_clear_lock(&lock);
+	shmem_barrier_all();
+}
+
+static void wait_local(void)
+{
+	int local = 1;
+
+	shmem_wait_until(&local, SHMEM_CMP_EQ, 1);
+}
+
+static void odd_signal(void)
+{
+	static uint64_t sig[2];
+
+	shmem_put_signal(&word, &word, 1, (uint64_t *)((char *)sig + 4), 1, SHMEM_SIGNAL_SET, 0);
+}
+
 static void exits(int status)
 {
 	if (me == n - 1)
@@ -411,6 +475,30 @@ static void exit_full(void)
 	while (dup(STDOUT_FILENO) >= 0)
 		;
 	exit_0();
+}
+
+static void at_exit(void)
+{
+	printf("PE %d: at the end\n", me);
+}
+
+/* Output that is still in buffers, and functions of atexit(), are not lost. */
+static void exit_output(void)
+{
+	printf("PE %d: output\n", me);
+	atexit(at_exit);
+	shmem_barrier_all();
+	exits(0);
+}
+
+/* The same, if the other PEs have blocked all signals. */
+static void exit_blocked(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	exit_output();
 }
 
 static void exit_7(void)
@@ -497,6 +585,8 @@ static const struct {
 	{ "killed", killed }, { "killed-put", killed_put }, { "killed-fence", killed_fence },
 	{ "killed-get", killed_get }, { "killed-fetch", killed_fetch },
 	{ "killed-wait", killed_wait }, { "killed-lock", killed_locked },
+	{ "killed-test", killed_test }, { "killed-test_lock", killed_test_lock },
+	{ "killed-reduce_nb", killed_test_request },
 	{ "killed-reduce", killed_reduce }, { "killed-team", killed_in_team },
 	{ "killed-request", killed_request }, { "killed-team-put", killed_team_put },
 	{ "killed-team-get", killed_team_get }, { "killed-team-fetch", killed_team_fetch },
@@ -506,7 +596,9 @@ static const struct {
 	{ "unequal-dest", unequal_dest }, { "clear-free", clear_free },
 	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
 	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
-	{ "exit-full", exit_full },
+	{ "exit-full", exit_full }, { "exit-output", exit_output },
+	{ "exit-blocked", exit_blocked }, { "clear-other", clear_other },
+	{ "wait-local", wait_local }, { "odd-signal", odd_signal },
 	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
 
