@@ -19,9 +19,10 @@
 
 #define CALLS		20
 #define MAX_BYTES	(16L << 20)
+#define MAX_PROCS	4096
 #define EXIT_USAGE	2
 
-static int rank, size, counts[4096], displs[4096];
+static int rank, size, counts[MAX_PROCS], displs[MAX_PROCS];
 static char *in, *out;
 
 static void run_barrier(int n)
@@ -200,15 +201,19 @@ static int run(int argc, char **argv)
 		long bytes = number(argv[dashes], MAX_BYTES);
 
 		if (bytes < 0 || bytes % 8)
-			return usage("not a multiple of 8 up to 16 MiB:",
+			return usage("BYTES must be a multiple of 8 up to 16 MiB, not",
 				     argv[dashes]);
 		longest = bytes > longest ? bytes : longest;
 	}
 	if (rounds < 0 || dashes == 2 || dashes >= argc - 1)
-		return usage("usage: ROUNDS BYTES... -- COLLECTIVE..., not",
+		return usage("expected ROUNDS BYTES... -- COLLECTIVE..., not",
 			     argc > 1 ? argv[1] : "");
-	if (size > (int)(sizeof(counts) / sizeof(*counts)))
-		return usage("too many processes:", "");
+	if (size > MAX_PROCS) {
+		char text[12];
+
+		snprintf(text, sizeof(text), "%d", size);
+		return usage("must have at most 4096 processes, not", text);
+	}
 	in = calloc((size_t)size, (size_t)longest);
 	out = calloc((size_t)size, (size_t)longest);
 	if (!in || !out)
@@ -217,7 +222,7 @@ static int run(int argc, char **argv)
 		const struct coll *coll = find(argv[i]);
 
 		if (!coll)
-			return usage("unknown collective", argv[i]);
+			return usage("unknown COLLECTIVE", argv[i]);
 		for (k = 2; k < dashes; k++)
 			if (k == 2 || coll->run != run_barrier)
 				measure(coll, number(argv[k], MAX_BYTES), rounds);
