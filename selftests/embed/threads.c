@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 			.m = &member[i],
 		};
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			errx(1, "no thread");
+			errx(1, "cannot create a thread");
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
