@@ -498,7 +498,7 @@ static bool may_board(const struct emb_dev *d)
  * Contributes to a reduction.  Return: false: it uses packets, and the caller
  * rings the doorbell.
  */
-static bool contribute(struct ang_dev *dev, u32 tree)
+static bool board_contribute(struct ang_dev *dev, u32 tree)
 {
 	struct emb_dev *d = dev->priv;
 	const struct ang_near *near = &dev->near;
@@ -549,7 +549,7 @@ static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 	j->number++;
 	if (fits && emb_head_len(dev->near.op) <= EMB_BOARD_BYTES &&
 	    may_board(d) && plan_get(d, tree) && !j->skip &&
-	    contribute(dev, tree))
+	    board_contribute(dev, tree))
 		return true;
 	j->skip -= j->skip > 0;
 	if (j->plan)
