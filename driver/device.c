@@ -244,7 +244,7 @@ static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 	if (!IS_ERR(graph) && graph->topo.nodes == adev->nodes &&
 	    ang_topo_ports(&graph->topo) == adev->ports)
 		return graph;
-	dev_err(&adev->dev, "unknown fabric: '%.64s'\n", text);
+	dev_err(&adev->dev, "fabric '%.64s': unknown kind, or not of the adapter's nodes and ports\n", text);
 	if (!IS_ERR(graph))
 		ang_graph_put(graph);
 	return ERR_PTR(-ENODEV);

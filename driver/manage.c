@@ -35,7 +35,7 @@ static int answer_wait(struct ang_dev *adev, u64 tid, struct angara_mgmt *pkt,
 }
 
 /* Sends a request and waits for its answer.  @pkt: in: request; out: answer */
-static int manage(struct ang_dev *adev, struct angara_mgmt *pkt, u32 timeout_ms)
+static int manage_packet(struct ang_dev *adev, struct angara_mgmt *pkt, u32 timeout_ms)
 {
 	unsigned long end;
 	u64 tid = get_random_u64();
@@ -64,5 +64,5 @@ int ang_ioctl_manage(struct ang_ucmd *ucmd, void *arg)
 		return -EPERM;
 	if (cmd->timeout_ms > ANGARA_MANAGE_MAX_MS)
 		return -EINVAL;
-	return manage(ucmd->h->adev, &cmd->pkt, cmd->timeout_ms);
+	return manage_packet(ucmd->h->adev, &cmd->pkt, cmd->timeout_ms);
 }

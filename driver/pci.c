@@ -263,7 +263,7 @@ static int bar_init(struct ang_pci *pci)
 	int ret;
 
 	if (pages < 2 || !(pci_resource_flags(pdev, BAR_REGS) & IORESOURCE_MEM))
-		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0 is not a memory BAR, or is too small\n");
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR 0: must be a memory BAR of at least two pages\n");
 	ret = pci_request_selected_regions(pdev, BIT(BAR_REGS), KBUILD_MODNAME);
 	if (ret)
 		return ret;

@@ -82,7 +82,7 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
 	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
 }
 
-#define ANG_RINGS_MOST	32U	/* all but one have size 2 or more */
+#define ANG_RINGS_MOST	32U	/* rings of a team: at most one of them has size 1 */
 
 /** enum ang_numbered - allgather algorithms that renumber members */
 enum ang_numbered {

@@ -9,7 +9,7 @@
 mutate()
 {
 	if [[ " ${FUNCNAME[*]} " != *' faults '* ]]; then
-		echo "mutate: a fault of no list: $2" >&2
+		echo "mutate: this fault is of no list, faults() did not call: $2" >&2
 		return 1
 	fi
 	if [ ! -r "$1" ]; then

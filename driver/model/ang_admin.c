@@ -17,7 +17,7 @@ static u64 reg_get64(struct ang_node *n, u32 off)
 	return reg_get(n, off) | (u64)reg_get(n, off + 4) << 32;
 }
 
-static u32 status(struct ang_node *n)
+static u32 reg_status(struct ang_node *n)
 {
 	if (!ang_load_acquire(&n->enabled))
 		return 0;
@@ -39,7 +39,7 @@ u32 ang_reg_read(struct ang_view *v, u32 node, u32 off)
 	case ANGARA_REG_VERSION:
 		return ANGARA_HW_VERSION;
 	case ANGARA_REG_STATUS:
-		return status(n);
+		return reg_status(n);
 	case ANGARA_REG_NODE:
 		return node;
 	case ANGARA_REG_NODES:
@@ -114,7 +114,7 @@ static bool entries_ok(u32 entries)
 	       !(entries & (entries - 1));
 }
 
-static bool again(struct ang_node *n)
+static bool adm_again(struct ang_node *n)
 {
 	ang_store_release(&n->db_admin, 1);
 	return true;
@@ -127,7 +127,7 @@ static bool again(struct ang_node *n)
  * Return: false if the reset continues in a later step; the switch or node that
  * the reset waits for wakes this node.
  */
-static bool control(struct ang_view *v, struct ang_node *n)
+static bool reg_control(struct ang_view *v, struct ang_node *n)
 {
 	bool on = reg_get(n, ANGARA_REG_CONTROL) & ANGARA_CONTROL_ENABLE;
 	struct ang_admin *adm = &n->adm;
@@ -136,7 +136,7 @@ static bool control(struct ang_view *v, struct ang_node *n)
 		n->resetting = 1;
 	if (n->resetting) {
 		if (!ang_lost(v, n) || !ang_node_reset(v, n)) {
-			again(n);
+			adm_again(n);
 			return false;
 		}
 		if (!ang_faults_reset(v, n) || !ang_switches_reset(v, n))
@@ -166,7 +166,7 @@ static bool control(struct ang_view *v, struct ang_node *n)
  * all queues and set the status register; otherwise the driver would wait for a
  * lost answer for ever.
  */
-static void fatal(struct ang_node *n)
+static void adm_fatal(struct ang_node *n)
 {
 	WRITE_ONCE(n->adm.fatal, 1);
 }
@@ -203,7 +203,7 @@ void ang_event(struct ang_view *v, struct ang_node *n, u32 type, u32 index,
 	memcpy(&last, (char *)&ev + 8, sizeof(last));
 	if (ang_dma_write(v, n, addr, &ev, 8) ||
 	    ang_store64(v, n, addr + 8, le64_to_cpu(last))) {
-		fatal(n);
+		adm_fatal(n);
 		return;
 	}
 	adm->aeq_lost = 0;
@@ -482,7 +482,7 @@ static u32 router_of(const struct ang_node *n, const struct angara_adm_cmd *cmd)
 }
 
 /* Can ang_command() execute a command?  Return: ANGARA_ADM_ST_*. */
-static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
+static u32 adm_malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode >= ANGARA_ADM_NUM)
 		return ANGARA_ADM_ST_OPCODE;
@@ -498,11 +498,11 @@ static u32 malformed(struct ang_view *v, const struct angara_adm_cmd *cmd)
 }
 
 /* Execute a command of the admin queue.  Return: false if it has to wait. */
-static bool execute(struct ang_view *v, struct ang_node *n,
-		    const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
+static bool adm_execute(struct ang_view *v, struct ang_node *n,
+			const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
 	u32 router = router_of(n, cmd);
-	u32 status = malformed(v, cmd);
+	u32 status = adm_malformed(v, cmd);
 	struct ang_node *s;
 
 	if (!status && router != n->id) {
@@ -537,8 +537,8 @@ static bool command_fetch(struct ang_view *v, struct ang_node *n)
 	return true;
 }
 
-static void complete(struct ang_view *v, struct ang_node *n,
-		     struct angara_adm_cpl *cpl)
+static void adm_complete(struct ang_view *v, struct ang_node *n,
+			 struct angara_adm_cpl *cpl)
 {
 	struct ang_admin *adm = &n->adm;
 	u32 at = adm->acq_pi & (adm->entries - 1);
@@ -550,7 +550,7 @@ static void complete(struct ang_view *v, struct ang_node *n,
 	memcpy(&last, (char *)cpl + 24, sizeof(last));
 	if (ang_dma_write(v, n, addr, cpl, 24) ||
 	    ang_store64(v, n, addr + 24, le64_to_cpu(last))) {
-		fatal(n);
+		adm_fatal(n);
 		return;
 	}
 	adm->acq_pi++;
@@ -566,27 +566,27 @@ static bool host_serve(struct ang_view *v, struct ang_node *n)
 	u32 pi;
 
 	if (ang_is_switch(v->fab, n))
-		return ang_lost(v, n) ? ang_switch_serve(v, n) : again(n);
-	if (!control(v, n))
+		return ang_lost(v, n) ? ang_switch_serve(v, n) : adm_again(n);
+	if (!reg_control(v, n))
 		return true;
 	if (!n->enabled)
 		return true;
 	if (!ang_lost(v, n))
-		return again(n);
+		return adm_again(n);
 	pi = reg_get(n, ANGARA_REG_ASQ_DB);
 	if (pi - adm->asq_ci > adm->entries)
 		return true;
 	for (; adm->asq_ci != pi && !adm->fatal; adm->asq_ci++) {
 		if (progress && ang_spent(v))
-			return again(n);
+			return adm_again(n);
 		if (!command_fetch(v, n)) {
-			fatal(n);
+			adm_fatal(n);
 			break;
 		}
-		if (!execute(v, n, &adm->cmd, &cpl))
+		if (!adm_execute(v, n, &adm->cmd, &cpl))
 			return progress;
 		adm->fetched = 0;
-		complete(v, n, &cpl);
+		adm_complete(v, n, &cpl);
 		progress = true;
 	}
 	return true;
@@ -607,6 +607,6 @@ bool ang_admin(struct ang_view *v, struct ang_node *n)
 		return false;
 	served = ang_mgmt_serve(v, n);
 	if (served && ang_spent(v))
-		return again(n);
+		return adm_again(n);
 	return host_serve(v, n) || served;
 }

@@ -14,14 +14,14 @@
 typedef __le32 __attribute__((may_alias)) ang_le32;
 typedef __le64 __attribute__((may_alias)) ang_le64;
 
-static u64 get(const void *data, u32 i, u32 size)
+static u64 atomic_get(const void *data, u32 i, u32 size)
 {
 	if (size == 4)
 		return le32_to_cpu(((const ang_le32 *)data)[i]);
 	return le64_to_cpu(((const ang_le64 *)data)[i]);
 }
 
-static void put(void *data, u32 i, u32 size, u64 val)
+static void atomic_put(void *data, u32 i, u32 size, u64 val)
 {
 	if (size == 4)
 		((ang_le32 *)data)[i] = cpu_to_le32((u32)val);
@@ -54,7 +54,7 @@ static u32 compare_float(const struct ang_format *f, u64 x, u64 y)
 	return a < b ? LESS : MORE;
 }
 
-static u32 compare(u64 x, u64 y, u32 type)
+static u32 atomic_compare(u64 x, u64 y, u32 type)
 {
 	const struct ang_format *f = format_of(type);
 	bool less = x < y;
@@ -78,7 +78,7 @@ static const u8 swaps[ANGARA_ATOMIC_NUM] = {
 	[ANGARA_ATOMIC_CSWAP_GT] = MORE,
 };
 
-static bool truth(u64 x, u32 type)
+static bool atomic_truth(u64 x, u32 type)
 {
 	const struct ang_format *f = format_of(type);
 
@@ -86,32 +86,32 @@ static bool truth(u64 x, u32 type)
 }
 
 /* Return: @result as 1 or 0, in the format of @type. */
-static u64 logic(bool result, u32 type)
+static u64 atomic_logic(bool result, u32 type)
 {
 	const struct ang_format *f = format_of(type);
 
 	return f && result ? ang_float_one(f) : result;
 }
 
-static u64 element(u64 t, u64 x, u64 y, u32 type, u32 aop)
+static u64 atomic_element(u64 t, u64 x, u64 y, u32 type, u32 aop)
 {
 	switch (aop) {
 	case ANGARA_ATOMIC_LAND:
-		return logic(truth(t, type) && truth(x, type), type);
+		return atomic_logic(atomic_truth(t, type) && atomic_truth(x, type), type);
 	case ANGARA_ATOMIC_LOR:
-		return logic(truth(t, type) || truth(x, type), type);
+		return atomic_logic(atomic_truth(t, type) || atomic_truth(x, type), type);
 	case ANGARA_ATOMIC_LXOR:
-		return logic(truth(t, type) != truth(x, type), type);
+		return atomic_logic(atomic_truth(t, type) != atomic_truth(x, type), type);
 	case ANGARA_ATOMIC_WRITE:
 		return x;
 	case ANGARA_ATOMIC_MSWAP:
 		return (x & y) | (t & ~y);
 	default:
-		return swaps[aop] & compare(y, t, type) ? x : t;
+		return swaps[aop] & atomic_compare(y, t, type) ? x : t;
 	}
 }
 
-static void compute(void *t, const char *operands, u32 len, u32 type, u32 aop)
+static void atomic_compute(void *t, const char *operands, u32 len, u32 type, u32 aop)
 {
 	bool two = ang_atomic_operands(aop) == 2;
 	u32 size = ang_type_size(type);
@@ -122,10 +122,10 @@ static void compute(void *t, const char *operands, u32 len, u32 type, u32 aop)
 		return;
 	}
 	for (i = 0; i < len / size; i++) {
-		u64 x = get(operands, i, size);
-		u64 y = two ? get(operands + len, i, size) : 0;
+		u64 x = atomic_get(operands, i, size);
+		u64 y = two ? atomic_get(operands + len, i, size) : 0;
 
-		put(t, i, size, element(get(t, i, size), x, y, type, aop));
+		atomic_put(t, i, size, atomic_element(atomic_get(t, i, size), x, y, type, aop));
 	}
 }
 
@@ -205,6 +205,6 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (reads)
 		return ANGARA_ST_OK;
 	ang_work(v, len);
-	compute(t, ang_buf_data(v, p->buf), len, p->dtype, p->redop);
+	atomic_compute(t, ang_buf_data(v, p->buf), len, p->dtype, p->redop);
 	return ang_mr_copy(v, n, &mr, p->off, len, NULL, t);
 }

@@ -320,9 +320,9 @@ static u32 outs_count(const struct ang_outs *outs)
  * Return: true if there was progress; todo->valid is 0 when the packet is
  * finished.
  */
-static bool distribute(struct ang_view *v, struct ang_node *n,
-		       const struct ang_pkt *p, struct ang_outs *todo,
-		       struct ang_outs outs, u32 in)
+static bool bcast_distribute(struct ang_view *v, struct ang_node *n,
+			     const struct ang_pkt *p, struct ang_outs *todo,
+			     struct ang_outs outs, u32 in)
 {
 	bool progress = false;
 
@@ -361,8 +361,8 @@ struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p)
 	return (struct ang_outs){ .links = t->row.ports, .pe = !!t->row.pe };
 }
 
-static u32 refusal(struct ang_node *n, const struct ang_pkt *p, u64 ports,
-		   u32 dir)
+static u32 packet_refusal(struct ang_node *n, const struct ang_pkt *p, u64 ports,
+			  u32 dir)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	bool of_life = p->type == ANG_PKT_OPEN ? p->key == t->row.epoch :
@@ -411,8 +411,8 @@ static bool out_of_order(struct ang_node *n, const struct ang_pkt *p, u32 vc)
  * has ended, here or at the sender, are not counted as dropped.  An OPEN packet
  * with another epoch is counted: the two rows do not belong together.
  */
-static void refuse(struct ang_view *v, struct ang_node *n,
-		   const struct ang_pkt *p, u32 dir, u32 cause)
+static void packet_refuse(struct ang_view *v, struct ang_node *n,
+			  const struct ang_pkt *p, u32 dir, u32 cause)
 {
 	bool over = cause == ANGARA_DROP_NO_TREE || cause == ANGARA_DROP_STALE;
 
@@ -468,12 +468,12 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 {
 	struct ang_pkt *p = ang_ring_at_head(v, r);
 	struct ang_tree *t = &n->tree[p->tree];
-	u32 cause = refusal(n, p, t->row.ports, dir);
+	u32 cause = packet_refusal(n, p, t->row.ports, dir);
 
 	if (cause == ANGARA_DROP_NUM && out_of_order(n, p, ANGARA_VC_UP))
 		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM)
-		refuse(v, n, p, dir, cause);
+		packet_refuse(v, n, p, dir, cause);
 	else if (p->type == ANG_PKT_OPEN)
 		ang_open_take(v, n, p, dir);
 	else if (p->type == ANG_PKT_ABORT)
@@ -513,12 +513,12 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	u32 cause = ANGARA_DROP_NUM;
 
 	if (!r->todo.valid)
-		cause = refusal(n, p, ang_port_up(&t->row), dir);
+		cause = packet_refusal(n, p, ang_port_up(&t->row), dir);
 	if (!r->todo.valid && cause == ANGARA_DROP_NUM &&
 	    out_of_order(n, p, ANGARA_VC_DOWN))
 		cause = ANGARA_DROP_ORDER;
 	if (cause != ANGARA_DROP_NUM) {
-		refuse(v, n, p, dir, cause);
+		packet_refuse(v, n, p, dir, cause);
 	} else if (p->type == ANG_PKT_OPEN) {
 		ang_open_take(v, n, p, dir);
 	} else if (p->type == ANG_PKT_ABORT) {
@@ -530,7 +530,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 
 		if (!r->todo.valid)
 			outs = ang_outputs_down(n, p);
-		progress = distribute(v, n, p, &r->todo, outs, dir);
+		progress = bcast_distribute(v, n, p, &r->todo, outs, dir);
 		if (r->todo.valid)
 			return progress;
 	}
@@ -542,7 +542,7 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 		      u32 dir, u32 vc)
 {
-	return refusal(n, p, ports, dir) == ANGARA_DROP_NUM &&
+	return packet_refusal(n, p, ports, dir) == ANGARA_DROP_NUM &&
 	       !out_of_order(n, p, vc);
 }
 
@@ -622,7 +622,7 @@ static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		t->cnt.bcast_requests += p->npkts;
 		outs.links = ang_port_up(&t->row);
 	}
-	*progress |= distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
+	*progress |= bcast_distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
 	return !f->todo.valid;
 }
 
@@ -638,7 +638,7 @@ static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f
 	}
 	if (!f->todo.valid)
 		outs = ang_outputs_down(n, p);
-	*progress |= distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
+	*progress |= bcast_distribute(v, n, p, &f->todo, outs, ANGARA_PORT_NONE);
 	return !f->todo.valid;
 }
 

@@ -124,7 +124,7 @@ u32 ang_ctx_destroy(struct ang_view *v, struct ang_node *n, u32 ctx)
 	return ANGARA_ADM_ST_OK;
 }
 
-static void interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
+static void ctx_interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->armed = 0;
 	c->cnt.interrupts++;
@@ -198,7 +198,7 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	c->seen = READ_ONCE(c->db_arm);
 	/* If events are not published yet, publishing raises the interrupt. */
 	if (c->evseq != c->seen && !(c->dirty & ANG_DIRTY_EVENT))
-		interrupt(v, n, c);
+		ctx_interrupt(v, n, c);
 	else
 		c->armed = 1;
 }
@@ -284,7 +284,7 @@ void ang_ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		return;
 	ang_store64(v, n, c->ctr + 8 * ANGARA_CTR_EVSEQ, c->evseq);
 	if (c->armed)
-		interrupt(v, n, c);
+		ctx_interrupt(v, n, c);
 }
 
 /**

@@ -34,29 +34,29 @@ static u64 sign_bit(const struct ang_format *f)
 	return 1ULL << (f->frac + f->exp);
 }
 
-static u64 magnitude(const struct ang_format *f, u64 x)
+static u64 float_magnitude(const struct ang_format *f, u64 x)
 {
 	return x & (sign_bit(f) - 1);
 }
 
-static u64 infinity(const struct ang_format *f)
+static u64 float_infinity(const struct ang_format *f)
 {
 	return ((1ULL << f->exp) - 1) << f->frac;
 }
 
 static u64 no_number(const struct ang_format *f)
 {
-	return infinity(f) | 1ULL << (f->frac - 1);
+	return float_infinity(f) | 1ULL << (f->frac - 1);
 }
 
 bool ang_float_nan(const struct ang_format *f, u64 x)
 {
-	return magnitude(f, x) > infinity(f);
+	return float_magnitude(f, x) > float_infinity(f);
 }
 
 bool ang_float_zero(const struct ang_format *f, u64 x)
 {
-	return !magnitude(f, x);
+	return !float_magnitude(f, x);
 }
 
 /** ang_float_one() - return the number 1 */
@@ -79,14 +79,14 @@ static u64 shift_mark(u64 sig, u32 n)
 	return sig >> n | ((sig & ((1ULL << n) - 1)) != 0);
 }
 
-static struct num normal(u64 sig, s32 exp)
+static struct num float_normal(u64 sig, s32 exp)
 {
 	s32 shift = __builtin_clzll(sig) - (63 - TOP);
 
 	return (struct num){ .sig = sig << shift, .exp = exp - shift };
 }
 
-static struct num unpack(const struct ang_format *f, u64 mag)
+static struct num float_unpack(const struct ang_format *f, u64 mag)
 {
 	u64 hidden = 1ULL << f->frac;
 	u64 sig = mag & (hidden - 1);
@@ -96,7 +96,7 @@ static struct num unpack(const struct ang_format *f, u64 mag)
 		sig |= hidden;
 	else
 		exp = 1;
-	return normal(sig, exp + (s32)(TOP - f->frac));
+	return float_normal(sig, exp + (s32)(TOP - f->frac));
 }
 
 /* Round and encode; a carry out of the fraction increments the exponent. */
@@ -114,14 +114,14 @@ static u64 round_pack(const struct ang_format *f, u64 sign, struct num x)
 	mag = ((u64)(x.exp - 1) << f->frac) + (x.sig >> drop);
 	if (rest > half || (rest == half && mag & 1))
 		mag++;
-	return sign | (mag < infinity(f) ? mag : infinity(f));
+	return sign | (mag < float_infinity(f) ? mag : float_infinity(f));
 }
 
 static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
 {
 	bool minus = (a ^ b) & sign_bit(f);
-	struct num x = unpack(f, magnitude(f, a));
-	struct num y = unpack(f, magnitude(f, b));
+	struct num x = float_unpack(f, float_magnitude(f, a));
+	struct num y = float_unpack(f, float_magnitude(f, b));
 
 	y.sig = shift_mark(y.sig, (u32)(x.exp - y.exp));
 	if (!minus) {
@@ -134,7 +134,7 @@ static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
 		x.sig -= y.sig;
 		if (!x.sig)
 			return 0;
-		x = normal(x.sig, x.exp);
+		x = float_normal(x.sig, x.exp);
 	}
 	return round_pack(f, a & sign_bit(f), x);
 }
@@ -149,20 +149,20 @@ static u64 add_finite(const struct ang_format *f, u64 a, u64 b)
  */
 u64 ang_float_add(const struct ang_format *f, u64 a, u64 b)
 {
-	u64 inf = infinity(f);
+	u64 inf = float_infinity(f);
 	u64 big = a, small = b;
 
-	if (magnitude(f, a) < magnitude(f, b)) {
+	if (float_magnitude(f, a) < float_magnitude(f, b)) {
 		big = b;
 		small = a;
 	}
-	if (magnitude(f, big) > inf)
+	if (float_magnitude(f, big) > inf)
 		return no_number(f);
-	if (magnitude(f, big) == inf)
-		return magnitude(f, small) == inf && a != b ? no_number(f) : big;
-	if (!magnitude(f, big))
+	if (float_magnitude(f, big) == inf)
+		return float_magnitude(f, small) == inf && a != b ? no_number(f) : big;
+	if (!float_magnitude(f, big))
 		return a & b;
-	if (!magnitude(f, small))
+	if (!float_magnitude(f, small))
 		return big;
 	return add_finite(f, big, small);
 }
@@ -190,8 +190,8 @@ static u64 multiply_mark(u64 a, u64 b)
 u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
 {
 	u64 sign = (a ^ b) & sign_bit(f);
-	u64 am = magnitude(f, a), bm = magnitude(f, b);
-	u64 inf = infinity(f);
+	u64 am = float_magnitude(f, a), bm = float_magnitude(f, b);
+	u64 inf = float_infinity(f);
 	struct num x, y;
 
 	if (am > inf || bm > inf)
@@ -200,8 +200,8 @@ u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
 		return am && bm ? sign | inf : no_number(f);
 	if (!am || !bm)
 		return sign;
-	x = unpack(f, am);
-	y = unpack(f, bm);
+	x = float_unpack(f, am);
+	y = float_unpack(f, bm);
 	/*
 	 * Product of two doubled significands: its leading 1 is at bit 62 or 63
 	 * of the upper half.
@@ -224,7 +224,7 @@ u64 ang_float_mul(const struct ang_format *f, u64 a, u64 b)
  */
 u64 ang_float_key(const struct ang_format *f, u64 x)
 {
-	return x & sign_bit(f) ? sign_bit(f) - 1 - magnitude(f, x) :
+	return x & sign_bit(f) ? sign_bit(f) - 1 - float_magnitude(f, x) :
 				 x | sign_bit(f);
 }
 

@@ -130,7 +130,7 @@ static u32 last_read(struct ang_view *v, struct ang_node *n, struct last *l)
 }
 
 /* Combine: acc = acc op in. */
-static void fold(struct ang_view *v, const struct last *l, void *acc, const void *in)
+static void last_fold(struct ang_view *v, const struct last *l, void *acc, const void *in)
 {
 	ang_work(v, ang_combine_work(l->p.len, l->p.dtype, l->p.redop));
 	ang_combine(acc, in, l->p.len, l->p.dtype, l->p.redop);
@@ -169,7 +169,7 @@ static void part_up(struct ang_view *v, struct ang_node *n, struct last *l)
 
 	l->p.buf = l->root_slot->pkt.buf;
 	if (l->slot && l->p.len) {
-		fold(v, l, ang_buf_data(v, l->slot->pkt.buf), l->data);
+		last_fold(v, l, ang_buf_data(v, l->slot->pkt.buf), l->data);
 		memcpy(l->data, ang_buf_data(v, l->slot->pkt.buf), l->p.len);
 		ang_buf_put(v, l->slot->pkt.buf, 1);
 	}
@@ -238,7 +238,7 @@ static void last_finish(struct ang_view *v, struct ang_node *n, struct last *l)
 	struct ang_pkt r, q;
 
 	if (l->p.len) {
-		fold(v, l, ang_buf_data(v, s->pkt.buf), l->data);
+		last_fold(v, l, ang_buf_data(v, s->pkt.buf), l->data);
 		memcpy(l->data, ang_buf_data(v, s->pkt.buf), l->p.len);
 	}
 	if (l->p.hops > s->pkt.hops)

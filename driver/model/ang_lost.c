@@ -31,7 +31,7 @@
  */
 #include "ang_int.h"
 
-static bool gone(struct ang_fabric *fab, u32 node)
+static bool node_gone(struct ang_fabric *fab, u32 node)
 {
 	return node != ANG_NONE &&
 	       READ_ONCE(ang_node(fab, node)->remote) == ANG_REMOTE_GONE;
@@ -43,12 +43,12 @@ static bool gone(struct ang_fabric *fab, u32 node)
  */
 static bool ends_nothing(struct ang_fabric *fab, u32 node)
 {
-	return gone(fab, node) ||
+	return node_gone(fab, node) ||
 	       (node != ANG_NONE && ang_recover_torn(fab, node));
 }
 
 /* Is a link down, or its neighbor lost? */
-static bool down(const struct ang_port *port)
+static bool port_down(const struct ang_port *port)
 {
 	return READ_ONCE(port->flaws) & ANG_FLAW_DOWN;
 }
@@ -57,13 +57,13 @@ static bool down(const struct ang_port *port)
  * Follow the route to @to, both ends included, up to the first lost node or
  * link that is down.
  */
-static struct ang_leg walk(struct ang_view *v, u32 from, u32 to)
+static struct ang_leg way_walk(struct ang_view *v, u32 from, u32 to)
 {
 	struct ang_leg leg = { .lost = ANG_NONE, .behind = from };
 	struct ang_fabric *fab = v->fab;
 	u32 at = from;
 
-	while (!gone(fab, at)) {
+	while (!node_gone(fab, at)) {
 		const struct ang_port *port;
 		u32 dir = ang_topo_route(&v->topo, at, to);
 		u32 fell;
@@ -73,7 +73,7 @@ static struct ang_leg walk(struct ang_view *v, u32 from, u32 to)
 		port = ang_port(fab, ang_node(fab, at), dir);
 		at = port->peer;
 		ang_work(v, ANG_WORK_HOP);
-		if (down(port))
+		if (port_down(port))
 			break;
 		fell = READ_ONCE(port->fell);
 		if (ang_later(fell, leg.fell)) {
@@ -93,8 +93,8 @@ static const struct ang_way *way_to(struct ang_view *v, struct ang_node *n, u32 
 
 	if (w->to == to + 1 && w->seen == seen)
 		return w;
-	w->there = walk(v, n->id, to);
-	w->back = walk(v, to, n->id);
+	w->there = way_walk(v, n->id, to);
+	w->back = way_walk(v, to, n->id);
 	w->seen = seen;
 	w->to = to + 1;
 	return w;
@@ -181,7 +181,7 @@ static u32 row_culprit(struct ang_view *v, struct ang_node *n,
 	for (; set; set &= set - 1) {
 		const struct ang_port *port = ang_port(fab, n, ang_lowest(set));
 
-		if (ends_nothing(fab, port->peer) || down(port))
+		if (ends_nothing(fab, port->peer) || port_down(port))
 			return port->peer;
 	}
 	return ANG_NONE;
@@ -199,7 +199,7 @@ u32 ang_lost_result(struct ang_view *v, struct ang_node *n, const struct ang_tre
 {
 	/* The root may be a switch, to which there is no route. */
 	if (t->root >= v->topo.nodes)
-		return walk(v, t->root, n->id).lost;
+		return way_walk(v, t->root, n->id).lost;
 	return way_to(v, n, t->root)->back.lost;
 }
 
@@ -264,13 +264,13 @@ static void op_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 {
 	const struct ang_port *port = ang_port(v->fab, n, dir);
-	bool dead = gone(v->fab, port->peer) || down(port);
+	bool dead = node_gone(v->fab, port->peer) || port_down(port);
 
 	/*
 	 * Drop the packets of the link.  It cannot go up again before this node
 	 * has done so.
 	 */
-	if (down(port))
+	if (port_down(port))
 		ang_retry_flush(v, n, dir);
 	if ((n->dead_links >> dir & 1) == dead)
 		return;

@@ -208,7 +208,7 @@ static u8 node_get(struct ang_view *v, struct ang_node *n,
 	return ANGARA_MGMT_ST_OK;
 }
 
-static u64 sum(const u64 *list)
+static u64 row_sum(const u64 *list)
 {
 	u64 all = 0;
 	u32 vc;
@@ -237,9 +237,9 @@ static u8 port_get(struct ang_view *v, struct ang_node *n,
 		out.loss = cpu_to_le32(port->retry.fault.loss);
 		out.corrupt = cpu_to_le32(port->retry.fault.corrupt);
 		out.delay = cpu_to_le32(port->retry.fault.delay);
-		out.packets = cpu_to_le64(sum(l.packets));
-		out.flits = cpu_to_le64(sum(l.flits));
-		out.stalls = cpu_to_le64(sum(l.stalls));
+		out.packets = cpu_to_le64(row_sum(l.packets));
+		out.flits = cpu_to_le64(row_sum(l.flits));
+		out.stalls = cpu_to_le64(row_sum(l.stalls));
 		out.lost = cpu_to_le64(port->retry.cnt.lost);
 		out.corrupted = cpu_to_le64(port->retry.cnt.corrupt);
 		out.retransmitted = cpu_to_le64(port->retry.cnt.retransmitted);

@@ -10,7 +10,7 @@
  */
 #include "ang_int.h"
 
-static int read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
+static int mr_read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 {
 	__le64 raw = 0;
 	int rc = ang_dma_read(v, n, addr, &raw, sizeof(raw));
@@ -29,7 +29,7 @@ int ang_pages_load(struct ang_view *v, struct ang_node *n,
 	int rc;
 
 	pages->index = 0;
-	rc = read64(v, n, pages->list + 8ULL * index, &pages->addr);
+	rc = mr_read64(v, n, pages->list + 8ULL * index, &pages->addr);
 	if (!rc)
 		pages->index = index + 1;
 	return rc;
@@ -123,12 +123,12 @@ static int mr_locate(struct ang_view *v, struct ang_node *n,
 
 	*room = (u32)((1ULL << mr->page_shift) - in_page);
 	if (mr->levels == 2) {
-		rc = read64(v, n, list + 8 * (page / ANGARA_MR_LIST_ENTRIES),
-			    &list);
+		rc = mr_read64(v, n, list + 8 * (page / ANGARA_MR_LIST_ENTRIES),
+			       &list);
 		page %= ANGARA_MR_LIST_ENTRIES;
 	}
 	if (!rc)
-		rc = read64(v, n, list + 8 * page, addr);
+		rc = mr_read64(v, n, list + 8 * page, addr);
 	*addr += in_page;
 	return rc;
 }

@@ -48,8 +48,8 @@ static u32 pad_units(const struct ang_area *a, u32 units)
 }
 
 /* Is there room for a record, and for the cleared unit behind it? */
-static bool fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		 u32 units)
+static bool record_fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			u32 units)
 {
 	struct ang_area *a = &c->area;
 	u32 need = pad_units(a, units) + units + 1;
@@ -104,8 +104,8 @@ static int area_write(struct ang_view *v, struct ang_node *n,
 }
 
 /* Write the last word of a record's head, which holds its kind. */
-static int mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		u32 place, u32 length, u32 kind)
+static int record_mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		       u32 place, u32 length, u32 kind)
 {
 	struct angara_msg head = {
 		.length = cpu_to_le32(length),
@@ -123,10 +123,10 @@ static int mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			   le64_to_cpu(last));
 }
 
-static int publish(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		   u32 place, u32 length, u32 kind)
+static int record_publish(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			  u32 place, u32 length, u32 kind)
 {
-	int rc = mark(v, n, c, place, length, kind);
+	int rc = record_mark(v, n, c, place, length, kind);
 
 	ang_ctx_event(n, c);
 	c->cnt.rx_msgs += !rc && kind == ANGARA_MSG_DATA;
@@ -228,17 +228,17 @@ static u32 record_put(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	head.node = cpu_to_le32(p->src_node);
 	head.ctx = cpu_to_le16(p->src_ctx);
 	head.code = cpu_to_le16(p->counter);
-	if (mark(v, n, c, place + units, 0, ANGARA_MSG_NONE) ||
-	    (pad && mark(v, n, c, place, 0, ANGARA_MSG_NONE)) ||
+	if (record_mark(v, n, c, place + units, 0, ANGARA_MSG_NONE) ||
+	    (pad && record_mark(v, n, c, place, 0, ANGARA_MSG_NONE)) ||
 	    area_write(v, n, c, place_byte(a, place), &head,
 		       offsetof(struct angara_msg, length)) ||
 	    area_write(v, n, c, place_byte(a, place) + UNIT,
 		       buf + ANG_SEND_HEAD, p->len - ANG_SEND_HEAD))
 		return ANGARA_ST_DMA;
-	if (pad && publish(v, n, c, a->pi, (pad - 1) * UNIT, ANGARA_MSG_PAD))
+	if (pad && record_publish(v, n, c, a->pi, (pad - 1) * UNIT, ANGARA_MSG_PAD))
 		return ANGARA_ST_DMA;
 	a->pi = place;
-	if (whole && publish(v, n, c, place, (u32)p->key, ANGARA_MSG_DATA))
+	if (whole && record_publish(v, n, c, place, (u32)p->key, ANGARA_MSG_DATA))
 		return ANGARA_ST_DMA;
 	a->pi = place + units;
 	return ANGARA_ST_OK;
@@ -257,17 +257,17 @@ static bool may_enter(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		return false;
 	if (!whole && !part_free(a))
 		return false;
-	if (fits(v, n, c, units))
+	if (record_fits(v, n, c, units))
 		return true;
 	if (a->notified)
 		return false;
 	msg_wait_set(v, n, c, 1);
 	ang_mb();
-	return fits(v, n, c, units);
+	return record_fits(v, n, c, units);
 }
 
-static void refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		   const struct ang_pkt *p, struct ang_pkt *reply, bool turn)
+static void record_refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			  const struct ang_pkt *p, struct ang_pkt *reply, bool turn)
 {
 	struct ang_area *a = &c->area;
 
@@ -314,7 +314,7 @@ static u32 first_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	status = first_check(c, p);
 	if (!status && !p->status) {
 		if (!may_enter(v, n, c, record_units((u32)p->key), whole, turn)) {
-			refuse(v, n, c, p, reply, turn);
+			record_refuse(v, n, c, p, reply, turn);
 			return ANGARA_ST_OK;
 		}
 		status = record_put(v, n, c, p, whole);
@@ -355,7 +355,7 @@ static void part_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static void part_void(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      struct ang_part *part)
 {
-	publish(v, n, c, part->place, part->length, ANGARA_MSG_VOID);
+	record_publish(v, n, c, part->place, part->length, ANGARA_MSG_VOID);
 	part_end(v, n, c, part);
 }
 
@@ -403,7 +403,7 @@ static u32 rest_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (!last)
 		return ANGARA_ST_OK;
 	part_end(v, n, c, part);
-	return publish(v, n, c, part->place, part->length, ANGARA_MSG_DATA) ?
+	return record_publish(v, n, c, part->place, part->length, ANGARA_MSG_DATA) ?
 	       ANGARA_ST_DMA : ANGARA_ST_OK;
 }
 
@@ -460,7 +460,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		msg_wait_set(v, n, c, 1);
 		ang_mb();
 	}
-	if (!a->due || (live && (!part_free(a) || !fits(v, n, c, a->need))))
+	if (!a->due || (live && (!part_free(a) || !record_fits(v, n, c, a->need))))
 		return false;
 	if (READ_ONCE(v->fab->broken) && is_lost(v, n, a->turn - 1)) {
 		turn_pass(v, n, c);

@@ -22,13 +22,13 @@
 
 #define RX_BITS		32U	/* bits of ANG_SCHED_RX */
 
-static u32 align64(u32 x)
+static u32 size_align(u32 x)
 {
 	return (x + 63U) & ~63U;
 }
 
 /* Return: the description of a fabric: written to @line, or the host's text. */
-static const char *describe(const struct ang_cfg *cfg, char *line, u32 *size)
+static const char *topo_describe(const struct ang_cfg *cfg, char *line, u32 *size)
 {
 	const char *text = line;
 
@@ -81,14 +81,14 @@ static u32 rings_layout(struct ang_fabric *fab)
 /* Compute the offsets of the parts that nodes have and switches do not. */
 static void pe_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
-	u32 at = align64(cfg->ctxs * (u32)sizeof(struct ang_ctx));
+	u32 at = size_align(cfg->ctxs * (u32)sizeof(struct ang_ctx));
 
 	fab->off_dom = at;
-	at = align64(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
+	at = size_align(at + cfg->ctxs * (u32)sizeof(struct ang_dom));
 	fab->off_lane = at;
-	at = align64(at + 2 * ANG_LANES * (u32)sizeof(struct ang_lane));
+	at = size_align(at + 2 * ANG_LANES * (u32)sizeof(struct ang_lane));
 	fab->off_op = at;
-	at = align64(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
+	at = size_align(at + (u32)cfg->ctxs * cfg->ops * (u32)sizeof(struct ang_op));
 	fab->off_inl = at;
 	fab->pe_size = at + (u32)cfg->ctxs * cfg->ops * ANGARA_MAX_INLINE;
 }
@@ -100,7 +100,7 @@ static u64 pe_at(const struct ang_fabric *fab, u32 node)
 	       fab->pe_size * node;
 }
 
-static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
+static void fabric_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 {
 	char line[ANG_TOPO_TEXT];
 	u32 rings, at;
@@ -112,38 +112,38 @@ static void layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->express = !cfg->remote &&
 		       ang_topo_longest(&cfg->topo) <= ANG_EXPRESS_HOPS;
 	rings = rings_layout(fab);
-	fab->ring_size = align64((u32)sizeof(struct ang_ring) +
-				 cfg->depth * (u32)sizeof(struct ang_pkt));
+	fab->ring_size = size_align((u32)sizeof(struct ang_ring) +
+				    cfg->depth * (u32)sizeof(struct ang_pkt));
 	fab->buf_size = cfg->train * ANGARA_PACKET_BYTES;
-	at = align64((u32)sizeof(struct ang_node) +
-		     cfg->trees * (u32)sizeof(struct ang_tree));
+	at = size_align((u32)sizeof(struct ang_node) +
+			cfg->trees * (u32)sizeof(struct ang_tree));
 	fab->off_port = at;
 	at += fab->nports * (u32)sizeof(struct ang_port);
 	fab->off_life = at;
-	at = align64(at + cfg->trees * fab->nports * (u32)sizeof(u32));
+	at = size_align(at + cfg->trees * fab->nports * (u32)sizeof(u32));
 	fab->off_mgmt = at;
-	at = align64(at + ang_mgmt_size(fab->nports));
+	at = size_align(at + ang_mgmt_size(fab->nports));
 	fab->off_ring = at;
 	at += rings * fab->ring_size;
 	fab->off_ref = at;
 	fab->bufs = cfg->bufs + ANG_TREE_BUFS * cfg->trees +
 		    (u32)ang_link_bufs(cfg);
-	at = align64(at + fab->bufs * 4U);
+	at = size_align(at + fab->bufs * 4U);
 	fab->off_link = at;
-	at = align64(at + fab->bufs * 8U);
+	at = size_align(at + fab->bufs * 8U);
 	fab->off_buf = at;
 	fab->stride = at + (u64)fab->bufs * fab->buf_size;
 	pe_layout(fab, cfg);
 	fab->off_table = pe_at(fab, cfg->topo.nodes);
 	fab->off_text = fab->off_table + ang_topo_table_size(&cfg->topo);
-	describe(cfg, line, &fab->text_size);
+	topo_describe(cfg, line, &fab->text_size);
 }
 
 u64 ang_fabric_size(const struct ang_cfg *cfg)
 {
 	struct ang_fabric fab;
 
-	layout(&fab, cfg);
+	fabric_layout(&fab, cfg);
 	return fab.off_text + fab.text_size + 1;
 }
 
@@ -196,8 +196,8 @@ bool ang_fabric_begin(void *mem, const struct ang_cfg *cfg,
 	char line[ANG_TOPO_TEXT];
 	const char *text;
 
-	layout(fab, cfg);
-	text = describe(cfg, line, &fab->text_size);
+	fabric_layout(fab, cfg);
+	text = topo_describe(cfg, line, &fab->text_size);
 	memcpy((char *)mem + fab->off_text, text, fab->text_size + 1);
 	fab->cfg.text = NULL;
 	return ang_topo_fill_begin(&cfg->topo, text, (char *)mem + fab->off_table, why);
@@ -391,7 +391,7 @@ void ang_node_settle(struct ang_view *v, struct ang_node *n)
  * Is the step over, after stage @stage?  If not, the round continues with the
  * rest of the stage, or with the next stage.
  */
-static bool over(struct ang_view *v, struct ang_node *n, u32 stage)
+static bool stage_over(struct ang_view *v, struct ang_node *n, u32 stage)
 {
 	if (!ang_spent(v))
 		return false;
@@ -411,27 +411,27 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 
 	if (from <= STAGE_ADMIN && READ_ONCE(n->db_admin)) {
 		moved |= ang_admin(v, n);
-		if (over(v, n, STAGE_ADMIN))
+		if (stage_over(v, n, STAGE_ADMIN))
 			goto out;
 	}
 	if (from <= STAGE_BELLS && any_bit(n->db)) {
 		ang_ctx_doorbells(v, n);
-		if (over(v, n, STAGE_BELLS))
+		if (stage_over(v, n, STAGE_BELLS))
 			goto out;
 	}
 	if (from <= STAGE_RINGS && n->rx) {
 		moved |= rings_step(v, n);
-		if (over(v, n, STAGE_RINGS))
+		if (stage_over(v, n, STAGE_RINGS))
 			goto out;
 	}
 	if (from <= STAGE_TREES && n->red_trees | n->ctl_trees) {
 		moved |= trees_step(v, n);
-		if (over(v, n, STAGE_TREES))
+		if (stage_over(v, n, STAGE_TREES))
 			goto out;
 	}
 	if (from <= STAGE_FIFOS && fifos_hold(n)) {
 		moved |= ang_pegroup(v, n);
-		if (over(v, n, STAGE_FIFOS))
+		if (stage_over(v, n, STAGE_FIFOS))
 			goto out;
 	}
 	if (from <= STAGE_INJECT && any_bit(n->tx)) {
@@ -440,7 +440,7 @@ static bool one_round(struct ang_view *v, struct ang_node *n)
 			n->stage = STAGE_INJECT;
 			goto out;
 		}
-		if (n->retry_ports && over(v, n, STAGE_INJECT))
+		if (n->retry_ports && stage_over(v, n, STAGE_INJECT))
 			goto out;
 	}
 	if (n->retry_ports) {
@@ -559,7 +559,7 @@ static u64 express_work(const struct ang_cfg *cfg)
 #define HOP_WORK	(ANG_WORK_STEP + ANG_WORK_PKT + ANG_WORK_TELL)
 
 /* Return: links of the longest route; 0 if the topology is not known. */
-static u32 longest(const struct ang_cfg *cfg)
+static u32 topo_longest(const struct ang_cfg *cfg)
 {
 	return cfg->topo.nodes ? ang_topo_longest(&cfg->topo) : 0;
 }
@@ -594,7 +594,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	 * A check of a path to a node and back, and of the paths of an incoming
 	 * request.
 	 */
-	u64 ways = 4ULL * ANG_WORK_HOP * longest(cfg);
+	u64 ways = 4ULL * ANG_WORK_HOP * topo_longest(cfg);
 	u64 credit = (u64)cfg->trees * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
 	/*
 	 * A packet is delivered to the participants of a neighbor, bypassing

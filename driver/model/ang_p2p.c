@@ -12,7 +12,7 @@
 /*
  * Return: link by which a packet to @dst leaves; ANGARA_PORT_NONE: @n is @dst.
  */
-static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
+static u32 request_way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
 	return dst == n->id ? ANGARA_PORT_NONE :
 			      ang_topo_route(&v->topo, n->id, dst);
@@ -29,7 +29,7 @@ static u32 way(struct ang_view *v, struct ang_node *n, u32 dst)
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
-	*dir = way(v, n, dst);
+	*dir = request_way(v, n, dst);
 	return *dir == ANGARA_PORT_NONE ||
 	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
 }
@@ -112,7 +112,7 @@ static u32 target_access(struct ang_view *v, struct ang_node *n,
 /*
  * Is @p an answer that @op waits for?  An untrusted peer may have forged it.
  */
-static bool answers(const struct ang_pkt *p, const struct ang_op *op)
+static bool answer_matches(const struct ang_pkt *p, const struct ang_op *op)
 {
 	if (op->state == ANG_OP_FREE || op->gen != p->gen || !op->trains ||
 	    p->src_node != op->dst_node)
@@ -142,7 +142,7 @@ static struct ang_op *answer_op(struct ang_view *v, struct ang_node *n,
 	if (p->dst_ctx >= v->fab->cfg.ctxs || p->slot >= v->fab->cfg.ops)
 		return NULL;
 	op = ang_op(n, ang_ctx(v->fab, n, p->dst_ctx), p->slot);
-	return answers(p, op) ? op : NULL;
+	return answer_matches(p, op) ? op : NULL;
 }
 
 /** ang_answer_eject() - take an answer at its destination */
@@ -337,7 +337,7 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		ang_ring_pop(v, n, r, dir);
 		return true;
 	}
-	out = way(v, n, p->dst_node);
+	out = request_way(v, n, p->dst_node);
 	if (out != ANGARA_PORT_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;

@@ -87,7 +87,7 @@ static struct ang_ring *ring_nr(struct ang_fabric *fab, struct ang_node *n,
 	return ang_ring(fab, n, nr / ANGARA_VC_NUM, nr % ANGARA_VC_NUM);
 }
 
-static u32 rings(const struct ang_fabric *fab)
+static u32 node_rings(const struct ang_fabric *fab)
 {
 	return fab->nports * ANGARA_VC_NUM;
 }
@@ -129,7 +129,7 @@ static void node_fence(struct ang_node *n)
 }
 
 /* Record @val in @to.  Return: false if @to was different before. */
-static bool note(u32 *to, u32 val)
+static bool torn_note(u32 *to, u32 val)
 {
 	bool same = *to == val;
 
@@ -157,14 +157,14 @@ static bool node_note(struct ang_fabric *fab, struct ang_node *n)
 	bool same = pass_note(n);
 	u32 nr;
 
-	for (nr = 0; nr < rings(fab); nr++) {
+	for (nr = 0; nr < node_rings(fab); nr++) {
 		struct ang_ring *in = ring_nr(fab, n, nr);
 		struct ang_ring *out = out_ring(fab, n, nr);
 
-		same &= note(&in->fence_head, READ_ONCE(in->head));
+		same &= torn_note(&in->fence_head, READ_ONCE(in->head));
 		if (out)
-			same &= note(&out->fence_tail,
-				     ang_load_acquire(&out->put));
+			same &= torn_note(&out->fence_tail,
+					  ang_load_acquire(&out->put));
 	}
 	/* Complete all reads of this pass before the next pass. */
 	ang_mb();
@@ -198,7 +198,7 @@ static void node_as_noted(struct ang_fabric *fab, struct ang_node *n)
 	u32 nr;
 
 	n->pass = n->fence_pass;
-	for (nr = 0; nr < rings(fab); nr++) {
+	for (nr = 0; nr < node_rings(fab); nr++) {
 		struct ang_ring *in = ring_nr(fab, n, nr);
 		struct ang_ring *out = out_ring(fab, n, nr);
 
@@ -262,7 +262,7 @@ static void rings_void(struct ang_fabric *fab, struct ang_node *n)
 {
 	u32 nr;
 
-	for (nr = 0; nr < rings(fab); nr++) {
+	for (nr = 0; nr < node_rings(fab); nr++) {
 		struct ang_ring *r = ring_nr(fab, n, nr);
 
 		if (is_p2p(nr)) {
@@ -407,7 +407,7 @@ static void node_refs(struct ang_view *v, struct ang_node *n)
 {
 	u32 i, k;
 
-	for (i = 0; i < rings(v->fab); i++)
+	for (i = 0; i < node_rings(v->fab); i++)
 		ring_refs(v, ring_nr(v->fab, n, i));
 	for (i = 0; i < ANG_FIFO_NUM; i++)
 		fifo_refs(v, &n->fifo[i]);
@@ -463,7 +463,7 @@ static void torn_pass(struct ang_view *v, struct ang_node *n)
 	u32 nr;
 
 	pass_end(v->fab, n);
-	for (nr = 0; nr < rings(v->fab); nr++) {
+	for (nr = 0; nr < node_rings(v->fab); nr++) {
 		struct ang_ring *out = out_ring(v->fab, n, nr);
 
 		if (out)

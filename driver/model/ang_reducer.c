@@ -24,7 +24,7 @@ static struct ang_slot *slot_of(struct ang_tree *t, u32 seq)
 }
 
 /* Do two packets describe the same operation? */
-static bool same(const struct ang_pkt *a, const struct ang_pkt *b)
+static bool slot_same(const struct ang_pkt *a, const struct ang_pkt *b)
 {
 	if (a->type != b->type || a->seq != b->seq || a->npkts != b->npkts ||
 	    a->len != b->len || a->dtype != b->dtype || a->redop != b->redop)
@@ -57,7 +57,7 @@ static void slot_combine(struct ang_view *v, struct ang_slot *s,
  * Does a train overlap another train? Then participants have cut their
  * reductions differently.
  */
-static bool straddles(struct ang_tree *t, const struct ang_pkt *p)
+static bool slot_straddles(struct ang_tree *t, const struct ang_pkt *p)
 {
 	u32 i;
 
@@ -95,8 +95,8 @@ static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 			   const struct ang_pkt *p)
 {
 	if (!s->pkt.npkts)
-		return straddles(t, p);
-	return !same(&s->pkt, p) || (p->off && s->pkt.off);
+		return slot_straddles(t, p);
+	return !slot_same(&s->pkt, p) || (p->off && s->pkt.off);
 }
 
 /**
@@ -115,7 +115,7 @@ struct ang_slot *ang_slot_lacks(struct ang_tree *t, const struct ang_pkt *p,
 	struct ang_slot *s = slot_of(t, t->done);
 
 	return p->seq == t->done && s->pkt.npkts && s->left == bit && !s->held &&
-	       same(&s->pkt, p) && !s->pkt.status ? s : NULL;
+	       slot_same(&s->pkt, p) && !s->pkt.status ? s : NULL;
 }
 
 /**

@@ -40,7 +40,7 @@ struct ang_frame {
 	u8 data[ANGARA_PACKET_BYTES + sizeof(u32)];
 };
 
-static u32 place(u8 at)
+static u32 frame_place(u8 at)
 {
 	return at % ANG_RETRY_TRAINS;
 }
@@ -49,7 +49,7 @@ static u32 place(u8 at)
 static struct ang_pkt *open_slot(struct ang_view *v, struct ang_port *port,
 				 struct ang_ring **r)
 {
-	u32 vc = port->retry.vc[place(port->retry.open)];
+	u32 vc = port->retry.vc[frame_place(port->retry.open)];
 
 	*r = ang_ring(v->fab, ang_node(v->fab, port->peer), port->far, vc);
 	return &(*r)->pkt[(*r)->tail & (v->fab->cfg.depth - 1U)];
@@ -128,11 +128,11 @@ static void packet_take(struct ang_view *v, struct ang_port *port)
 	struct ang_ring *ring;
 
 	r->want = ang_seq_add(r->want, 1);
-	if (++r->got < r->npkts[place(r->open)])
+	if (++r->got < r->npkts[frame_place(r->open)])
 		return;
 	open_slot(v, port, &ring);
 	ang_work(v, ANG_WORK_PKT);
-	ang_link_arrive(v, port, r->vc[place(r->open)], ring);
+	ang_link_arrive(v, port, r->vc[frame_place(r->open)], ring);
 	r->got = 0;
 	r->open++;
 }
@@ -141,7 +141,7 @@ static void packet_take(struct ang_view *v, struct ang_port *port)
  * Draw what happens to a packet or acknowledgement, and count faults. Return:
  * ANG_FATE_*.
  */
-static u32 fate(struct ang_retry *r)
+static u32 frame_fate(struct ang_retry *r)
 {
 	u32 what = ang_fault_fate(&r->fault, &r->rng);
 
@@ -164,7 +164,7 @@ static bool window_arrive(struct ang_view *v, struct ang_port *port, u32 many,
 		u16 seq = ang_seq_add(r->base, i);
 		bool next = seq == r->want;
 
-		what = fate(r);
+		what = frame_fate(r);
 		if (what == ANG_FATE_LOST)
 			continue;
 		if (what == ANG_FATE_CORRUPT && !(next && spoilt_passes(v, port))) {
@@ -184,7 +184,7 @@ static bool window_arrive(struct ang_view *v, struct ang_port *port, u32 many,
 	ang_work(v, many * WORK_FRAME);
 	if (!heard)
 		return false;
-	what = fate(r);
+	what = frame_fate(r);
 	r->cnt.corrupt += what == ANG_FATE_CORRUPT;
 	return what == ANG_FATE_OK;
 }
@@ -195,7 +195,7 @@ static void acked_free(struct ang_retry *r, u32 many)
 	r->base = ang_seq_add(r->base, many);
 	r->held -= many;
 	for (; many; many--) {
-		if (++r->acked < r->npkts[place(r->first)])
+		if (++r->acked < r->npkts[frame_place(r->first)])
 			continue;
 		r->acked = 0;
 		r->first++;
@@ -369,8 +369,8 @@ void ang_retry_put(struct ang_node *n, struct ang_port *port, u32 npkts, u32 dir
 {
 	struct ang_retry *r = &port->retry;
 
-	r->vc[place(r->end)] = (u8)vc;
-	r->npkts[place(r->end)] = (u8)npkts;
+	r->vc[frame_place(r->end)] = (u8)vc;
+	r->npkts[frame_place(r->end)] = (u8)npkts;
 	if (!r->held)
 		r->due = n->clock + r->fault.delay;
 	r->end++;

@@ -25,8 +25,8 @@ static u64 op_bit(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return 1ULL << ang_op_slot(n, c, op);
 }
 
-static void go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-	       struct ang_op *op)
+static void op_go(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  struct ang_op *op)
 {
 	c->p2p_tx |= op_bit(v, n, c, op);
 	ang_set_bit(n->tx, c->id);
@@ -77,7 +77,7 @@ void ang_send_end(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		}
 	}
 	if (op->next)
-		go(v, n, c, ang_op(n, c, op->next - 1U));
+		op_go(v, n, c, ang_op(n, c, op->next - 1U));
 }
 
 /*
@@ -181,8 +181,8 @@ bool ang_send_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return true;
 }
 
-static void refused(struct ang_node *n, struct ang_op *op,
-		    const struct ang_pkt *p)
+static void op_refused(struct ang_node *n, struct ang_op *op,
+		       const struct ang_pkt *p)
 {
 	op->phase = ANG_SEND_WAITS;
 	op->sent = 0;
@@ -209,7 +209,7 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	op->trains--;
 	if (p->type == ANG_PKT_RNR && !ghost) {
-		refused(n, op, p);
+		op_refused(n, op, p);
 		return;
 	}
 	if (p->status || p->type == ANG_PKT_RNR) {
@@ -219,7 +219,7 @@ void ang_send_answer(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	} else if (!op->sent_all && op->phase == ANG_SEND_ASKED) {
 		op->phase = ANG_SEND_REST;
 		op->place = (u32)p->off;
-		go(v, n, c, op);
+		op_go(v, n, c, op);
 	}
 	if (op->trains || !op->sent_all)
 		return;
@@ -279,7 +279,7 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
 		return;
 	best->phase = ANG_SEND_START;
 	best->turn = 1;
-	go(v, n, whose, best);
+	op_go(v, n, whose, best);
 }
 
 /**

@@ -146,8 +146,8 @@ static u32 links_check(const struct ang_topo *topo,
  * root. Rule 2 holds, so each router has one parent: the walk goes down by each
  * port in turn, and back by the port up of the current router.
  */
-static u32 reached(const struct ang_topo *topo,
-		   const struct angara_tree_row *rows, u32 root, u32 limit)
+static u32 rows_reached(const struct ang_topo *topo,
+			const struct angara_tree_row *rows, u32 root, u32 limit)
 {
 	u32 count = root < limit;
 	u64 left = rows[root].ports;
@@ -171,7 +171,7 @@ static u32 reached(const struct ang_topo *topo,
 }
 
 /* Return: routers with numbers below @limit that have a row in the tree. */
-static u32 members(const struct angara_tree_row *rows, u32 limit)
+static u32 rows_members(const struct angara_tree_row *rows, u32 limit)
 {
 	u32 count = 0;
 	u32 node;
@@ -212,7 +212,7 @@ static u32 first_unreached(const struct ang_topo *topo,
 	while (low < high) {
 		u32 mid = low + (high - low) / 2;
 
-		if (reached(topo, rows, root, mid + 1) < members(rows, mid + 1))
+		if (rows_reached(topo, rows, root, mid + 1) < rows_members(rows, mid + 1))
 			high = mid;
 		else
 			low = mid + 1;
@@ -251,7 +251,7 @@ u32 ang_tree_check(const struct ang_topo *topo,
 		if (in_tree(&rows[node]))
 			rule = links_check(topo, rows, node);
 	}
-	if (rule || reached(topo, rows, root, topo->routers) == *count)
+	if (rule || rows_reached(topo, rows, root, topo->routers) == *count)
 		return rule;
 	*bad = first_unreached(topo, rows, root);
 	return ANGARA_TREE_RULE_REACH;

@@ -26,7 +26,7 @@ static u32 rank_of(const struct gen *g, u32 number)
 }
 
 /* Copies the first block of the member to @where. */
-static void begin(struct gen *g, struct ang_range where)
+static void blocks_begin(struct gen *g, struct ang_range where)
 {
 	u32 to = rank_of(g, g->a->rank), from = number_of(g);
 	size_t len = gen_len(g);
@@ -41,7 +41,7 @@ static void begin(struct gen *g, struct ang_range where)
 }
 
 /* Are blocks collected in the order of numbers instead of ranks? */
-static bool reorders(const struct gen *g)
+static bool rank_reorders(const struct gen *g)
 {
 	return g->a->place && !g->a->exchange;
 }
@@ -72,10 +72,10 @@ void ang_gen_allgather_bruck(struct gen *g)
 {
 	u32 n = g->a->size, v = number_of(g), dist, tag = TAG_ROUND, j;
 	size_t len = gen_len(g);
-	bool direct = !v && !reorders(g);
+	bool direct = !v && !rank_reorders(g);
 	struct ang_range all = direct ? out_at(0) : gen_temp(g, n * len);
 
-	begin(g, all);
+	blocks_begin(g, all);
 	for (dist = 1; dist < n; dist <<= 1, tag++) {
 		u32 num = dist < n - dist ? dist : n - dist;
 
@@ -86,7 +86,7 @@ void ang_gen_allgather_bruck(struct gen *g)
 	}
 	if (direct)
 		return;
-	if (!reorders(g)) {
+	if (!rank_reorders(g)) {
 		gen_copy(g, out_at(v * len), all, (n - v) * len);
 		gen_copy(g, out_at(0), at(all, (n - v) * len), v * len);
 		return;
@@ -104,9 +104,9 @@ void ang_gen_allgather_doubling(struct gen *g)
 {
 	u32 n = g->a->size, v = number_of(g), dist, tag = TAG_ROUND, j;
 	size_t len = gen_len(g);
-	struct ang_range all = reorders(g) ? gen_temp(g, n * len) : out_at(0);
+	struct ang_range all = rank_reorders(g) ? gen_temp(g, n * len) : out_at(0);
 
-	begin(g, at(all, v * len));
+	blocks_begin(g, at(all, v * len));
 	for (dist = 1; dist < n; dist <<= 1, tag++) {
 		u32 own = v & -dist, other = own ^ dist;
 
@@ -115,6 +115,6 @@ void ang_gen_allgather_doubling(struct gen *g)
 			 dist * len);
 		gen_fence(g);
 	}
-	for (j = 0; reorders(g) && j < n; j++)
+	for (j = 0; rank_reorders(g) && j < n; j++)
 		gen_copy(g, out_at(rank_of(g, j) * len), at(all, j * len), len);
 }

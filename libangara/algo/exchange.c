@@ -30,8 +30,8 @@ void ang_gen_alltoall_pairwise(struct gen *g)
 }
 
 /* Packs the blocks whose distance has the bit @dist.  Return: their number. */
-static u32 pack(struct gen *g, struct ang_range packed, struct ang_range all,
-		u32 dist, bool unpack)
+static u32 blocks_pack(struct gen *g, struct ang_range packed, struct ang_range all,
+		       u32 dist, bool unpack)
 {
 	size_t len = gen_len(g);
 	u32 i, num = 0;
@@ -64,11 +64,11 @@ void ang_gen_alltoall_bruck(struct gen *g)
 	gen_copy(g, at(all, (n - rank) * len), in_at(0), rank * len);
 	gen_fence(g);
 	for (dist = 1; dist < n; dist <<= 1, tag++) {
-		num = pack(g, out, all, dist, false);
+		num = blocks_pack(g, out, all, dist, false);
 		gen_send(g, (rank + dist) % n, tag, out, num * len);
 		gen_recv(g, (rank + n - dist) % n, tag, in, num * len);
 		gen_fence(g);
-		pack(g, in, all, dist, true);
+		blocks_pack(g, in, all, dist, true);
 	}
 	for (i = 0; i < n; i++)
 		gen_copy(g, out_at((rank + n - i) % n * len), at(all, i * len), len);

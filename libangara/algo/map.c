@@ -103,7 +103,7 @@ static int map_level(struct map *m, u32 l, u32 first, u32 n, u32 *numbers)
 	return ret;
 }
 
-static int compare(const void *a, const void *b, void *arg)
+static int map_compare(const void *a, const void *b, void *arg)
 {
 	const struct map *m = arg;
 	u32 p = *(const u32 *)a, q = *(const u32 *)b, l;
@@ -143,7 +143,7 @@ int ang_map(const struct ang_graph *g, const u32 *modules, u32 levels, u32 *plac
 		return -ENOMEM;
 	for (i = 0; i < g->n; i++)
 		m.order[i] = all[i] = i;
-	qsort_r(m.order, g->n, sizeof(*m.order), compare, &m);
+	qsort_r(m.order, g->n, sizeof(*m.order), map_compare, &m);
 	ret = map_level(&m, 0, 0, g->n, all);
 	for (i = 0; i < g->n && !ret; i++)
 		rank_of[place[i]] = i;

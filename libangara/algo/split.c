@@ -27,7 +27,7 @@
 #define LIBRARY		"libmetis.so.5"
 
 /* Divisor of weights: their sum must fit METIS's 32-bit integers. */
-static u64 divisor(const struct ang_graph *g)
+static u64 part_divisor(const struct ang_graph *g)
 {
 	u64 sum = 0, by = 1;
 	u32 i;
@@ -59,7 +59,7 @@ static int metis_open(struct metis *m, const struct ang_graph *g, const u32 *siz
 		      u32 parts)
 {
 	u32 edges = g->start[g->n], i;
-	u64 by = divisor(g);
+	u64 by = part_divisor(g);
 
 	*m = (struct metis){
 		.start = calloc((size_t)g->n + 1, sizeof(idx_t)),
@@ -172,8 +172,8 @@ static u64 bytes_to(const struct ang_graph *g, const u32 *part, u32 v, u32 p)
  * Return: a part with too few vertices, preferably the one that exchanges the
  * most bytes with the vertex.
  */
-static u32 lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
-		   const u32 *sizes, u32 v, u32 *any)
+static u32 part_lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
+			const u32 *sizes, u32 v, u32 *any)
 {
 	u32 best = UINT32_MAX, i, p;
 	u64 most = 0, bytes;
@@ -193,7 +193,7 @@ static u32 lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
 	return best == UINT32_MAX ? *any : best;
 }
 
-static int balance(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 *part)
+static int parts_balance(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 *part)
 {
 	u32 *count = calloc(parts, sizeof(*count));
 	u32 any = 0, v, p;
@@ -205,7 +205,7 @@ static int balance(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 *
 	for (v = 0; v < g->n; v++) {
 		if (count[part[v]] <= sizes[part[v]])
 			continue;
-		p = lacking(g, part, count, sizes, v, &any);
+		p = part_lacking(g, part, count, sizes, v, &any);
 		count[part[v]]--;
 		count[p]++;
 		part[v] = p;
@@ -214,7 +214,7 @@ static int balance(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 *
 	return 0;
 }
 
-static u64 between(const struct ang_graph *g, u32 v, u32 w)
+static u64 bytes_between(const struct ang_graph *g, u32 v, u32 w)
 {
 	u32 i;
 
@@ -230,10 +230,10 @@ static bool swap_helps(const struct ang_graph *g, const u32 *part, u32 v, u32 w)
 	u64 now = bytes_to(g, part, v, part[v]) + bytes_to(g, part, w, part[w]);
 	u64 then = bytes_to(g, part, v, part[w]) + bytes_to(g, part, w, part[v]);
 
-	return then > now + 2 * between(g, v, w);
+	return then > now + 2 * bytes_between(g, v, w);
 }
 
-static void improve(const struct ang_graph *g, u32 *part)
+static void parts_improve(const struct ang_graph *g, u32 *part)
 {
 	bool moved = g->n <= SWAPS_MOST;
 	u32 v, w, p;
@@ -275,11 +275,11 @@ int ang_graph_split(const struct ang_graph *g, const u32 *sizes, u32 parts, u32 
 	int ret = blocks ? metis_split(g, sizes, parts, part) : -ENOMEM;
 
 	if (!ret)
-		ret = balance(g, sizes, parts, part);
+		ret = parts_balance(g, sizes, parts, part);
 	if (!ret) {
-		improve(g, part);
+		parts_improve(g, part);
 		put_blocks(sizes, parts, blocks);
-		improve(g, blocks);
+		parts_improve(g, blocks);
 		if (ang_graph_cut(g, blocks) < ang_graph_cut(g, part))
 			memcpy(part, blocks, g->n * sizeof(*part));
 	}

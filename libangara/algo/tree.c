@@ -30,7 +30,7 @@ static bool is_root(const struct gen *g)
  * The lowest set bit of @v; for the root, the first power of two that is not
  * below the number of members.
  */
-static u32 span(const struct gen *g, u32 v)
+static u32 subtree_span(const struct gen *g, u32 v)
 {
 	u32 top = 1;
 
@@ -58,7 +58,7 @@ void ang_gen_bcast_binomial(struct gen *g)
 		gen_recv(g, rank_of(g, v & (v - 1)), TAG_TREE, out_at(0),
 			 gen_len(g));
 	gen_fence(g);
-	for (bit = span(g, v) >> 1; bit; bit >>= 1)
+	for (bit = subtree_span(g, v) >> 1; bit; bit >>= 1)
 		if (v + bit < g->a->size)
 			gen_send(g, rank_of(g, v + bit), TAG_TREE, out_at(0),
 				 gen_len(g));
@@ -76,7 +76,7 @@ static size_t parts_len(const struct gen *g, u32 from, u32 to)
 /* Scatters parts along the binomial tree, then passes them around a ring. */
 void ang_gen_bcast_scatter(struct gen *g)
 {
-	u32 n = g->a->size, v = number_of(g), end = subtree_end(g, v, span(g, v));
+	u32 n = g->a->size, v = number_of(g), end = subtree_end(g, v, subtree_span(g, v));
 	u32 bit, i;
 
 	if (is_root(g))
@@ -85,7 +85,7 @@ void ang_gen_bcast_scatter(struct gen *g)
 		gen_recv(g, rank_of(g, v & (v - 1)), TAG_TREE,
 			 out_at(gen_part(g, v, n)), parts_len(g, v, end));
 	gen_fence(g);
-	for (bit = span(g, v) >> 1; bit; bit >>= 1) {
+	for (bit = subtree_span(g, v) >> 1; bit; bit >>= 1) {
 		u32 w = v + bit;
 
 		if (w < n)
@@ -97,7 +97,7 @@ void ang_gen_bcast_scatter(struct gen *g)
 		/* Skip the parts that the member already got from the tree. */
 		bool has = !v || (in >= v && in < end);
 		u32 w = (v + 1) % n;
-		bool its = !w || (out >= w && out < subtree_end(g, w, span(g, w)));
+		bool its = !w || (out >= w && out < subtree_end(g, w, subtree_span(g, w)));
 
 		if (!its)
 			gen_send(g, rank_of(g, w), TAG_RING + i,
@@ -127,7 +127,7 @@ void ang_gen_reduce_binomial(struct gen *g)
 		sum = gen_temp(g, len);
 	from_child = gen_temp(g, n > 1 ? len : 0);
 	gen_copy(g, sum, in_at(0), len);
-	for (bit = 1; bit < span(g, v); bit <<= 1) {
+	for (bit = 1; bit < subtree_span(g, v); bit <<= 1) {
 		if (v + bit >= n)
 			break;
 		gen_recv(g, rank_of(g, v + bit), TAG_TREE, from_child, len);
@@ -144,8 +144,8 @@ void ang_gen_reduce_binomial(struct gen *g)
  * Copies blocks between @all, where they are in tree order, and @ranks, where
  * they are in rank order: two contiguous pieces.
  */
-static void rotate(struct gen *g, struct ang_range all, struct ang_range ranks,
-		   bool to_ranks)
+static void blocks_rotate(struct gen *g, struct ang_range all, struct ang_range ranks,
+			  bool to_ranks)
 {
 	u32 root = g->a->root, tail = g->a->size - root;
 	size_t len = gen_len(g);
@@ -162,7 +162,7 @@ static void rotate(struct gen *g, struct ang_range all, struct ang_range ranks,
 
 void ang_gen_gather_binomial(struct gen *g)
 {
-	u32 v = number_of(g), end = subtree_end(g, v, span(g, v));
+	u32 v = number_of(g), end = subtree_end(g, v, subtree_span(g, v));
 	size_t len = gen_len(g);
 	struct ang_range all;
 	u32 bit;
@@ -173,19 +173,19 @@ void ang_gen_gather_binomial(struct gen *g)
 	}
 	all = is_root(g) && !g->a->root ? out_at(0) : gen_temp(g, (end - v) * len);
 	gen_copy(g, all, in_at(0), len);
-	for (bit = 1; bit < span(g, v) && v + bit < g->a->size; bit <<= 1)
+	for (bit = 1; bit < subtree_span(g, v) && v + bit < g->a->size; bit <<= 1)
 		gen_recv(g, rank_of(g, v + bit), TAG_TREE, at(all, bit * len),
 			 (subtree_end(g, v + bit, bit) - v - bit) * len);
 	gen_fence(g);
 	if (v)
 		gen_send(g, rank_of(g, v & (v - 1)), TAG_TREE, all, (end - v) * len);
 	else if (g->a->root)
-		rotate(g, all, out_at(0), true);
+		blocks_rotate(g, all, out_at(0), true);
 }
 
 void ang_gen_scatter_binomial(struct gen *g)
 {
-	u32 v = number_of(g), end = subtree_end(g, v, span(g, v));
+	u32 v = number_of(g), end = subtree_end(g, v, subtree_span(g, v));
 	size_t len = gen_len(g);
 	struct ang_range all;
 	u32 bit;
@@ -198,9 +198,9 @@ void ang_gen_scatter_binomial(struct gen *g)
 	if (v)
 		gen_recv(g, rank_of(g, v & (v - 1)), TAG_TREE, all, (end - v) * len);
 	else if (g->a->root)
-		rotate(g, all, in_at(0), false);
+		blocks_rotate(g, all, in_at(0), false);
 	gen_fence(g);
-	for (bit = span(g, v) >> 1; bit; bit >>= 1)
+	for (bit = subtree_span(g, v) >> 1; bit; bit >>= 1)
 		if (v + bit < g->a->size)
 			gen_send(g, rank_of(g, v + bit), TAG_TREE, at(all, bit * len),
 				 (subtree_end(g, v + bit, bit) - v - bit) * len);

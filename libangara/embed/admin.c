@@ -7,7 +7,7 @@
  */
 #include "embed.h"
 
-static void write64(struct emb_run *r, u32 node, u32 off, u64 val)
+static void reg_write64(struct emb_run *r, u32 node, u32 off, u64 val)
 {
 	emb_ring(r, node, off, (u32)val);
 	emb_ring(r, node, off + 4, (u32)(val >> 32));
@@ -69,9 +69,9 @@ int emb_node_start(struct emb_run *r, u32 node)
 
 	static_assert(sizeof(struct emb_admin) <= ANGARA_PAGE_SIZE, "one page");
 
-	write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
-	write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
-	write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));
+	reg_write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
+	reg_write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
+	reg_write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));
 	emb_ring(r, node, ANGARA_REG_ADM_ENTRIES, EMB_ADM_ENTRIES);
 	emb_ring(r, node, ANGARA_REG_AEQ_ENTRIES, EMB_AEQ_ENTRIES);
 	emb_ring(r, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
@@ -99,7 +99,7 @@ static const struct angara_adm_cpl *place_of(const struct emb_run *r,
 		acq[a->index % EMB_ADM_ENTRIES];
 }
 
-static bool answered(struct emb_run *r, const void *arg)
+static bool adm_answered(struct emb_run *r, const void *arg)
 {
 	const struct answer *a = arg;
 
@@ -129,7 +129,7 @@ int emb_exec(struct emb_run *r, u32 node, struct angara_adm_cmd *cmd,
 
 	cmd->tag = cpu_to_le16((u16)index);
 	emb_submit(r, node, cmd, n->adm_pi);
-	ret = wait_for(r, node, answered, &answer);
+	ret = wait_for(r, node, adm_answered, &answer);
 	if (ret)
 		return ret;
 	*cpl = *place_of(r, &answer);

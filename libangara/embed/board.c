@@ -48,17 +48,9 @@
  * member has posted before its contribution.  Otherwise the members disagree,
  * and the reduction uses packets.
  *
- * Decisions are in emb_board.word, which is changed by compare-exchange only:
- *
- *	open	n > done, n > by_pkt
- *	done	n == done	from open, by the last contributor
- *	packets	n <= by_pkt	from open, by any member; n != done
- *
- * A decision is final.  While a member still has to read the decision on n,
- * @done cannot advance beyond n, since the member has not contributed to a
- * later reduction.  Numbers in words have 20 bits: the numbers of two members
- * differ at most by the entries of a CQ, and a value that is too old is
- * replaced.
+ * Decisions are final, and one word of the board has them: see board_word.c.
+ * While a member still has to read the decision on reduction n, no later
+ * reduction can be done, since the member has not contributed to it.
  *
  * A share has room for one result.  All members have copied a result when a
  * later reduction of the same tree is done on the board.  Until then the
@@ -97,14 +89,6 @@
 #define POLLS		64U	/* failed polls between two checks */
 #define RETRY_MOST	256U	/* reductions between two attempts to make a plan */
 #define SKIP_MOST	64U	/* reductions by packets after a board that did not complete */
-
-/* Fields of emb_board.word and emb_board.count. */
-#define NUM_BITS	20
-#define NUM_MASK	((1U << NUM_BITS) - 1)
-#define NUM_HALF	(1U << (NUM_BITS - 1))
-#define NUM_FAR		(1U << (NUM_BITS - 2))
-#define OWNER_SHIFT	40
-#define DONE_SHIFT	NUM_BITS
 
 #define HEAD_RECEIVED	48	/* position of the number of broadcasts in operations */
 
@@ -169,116 +153,6 @@ struct emb_boards {
 	struct joined tree[ANGARA_MAX_TREES];
 };
 
-/* State of a reduction, from the word of its board. */
-enum verdict { OPEN, DONE, PACKETS };
-
-static u32 word_owner(u64 word)
-{
-	return (u32)(word >> OWNER_SHIFT) & 0xFF;
-}
-
-static u32 word_done(u64 word)
-{
-	return (u32)(word >> DONE_SHIFT) & NUM_MASK;
-}
-
-static u32 word_by_pkt(u64 word)
-{
-	return (u32)word & NUM_MASK;
-}
-
-/* @gen: life of the tree, at its position in words */
-static u64 word_make(u64 gen, u32 owner, u32 done, u32 by_pkt)
-{
-	return gen | (u64)owner << OWNER_SHIFT |
-	       (u64)(done & NUM_MASK) << DONE_SHIFT | (by_pkt & NUM_MASK);
-}
-
-/* Is @a at least @b?  Only NUM_BITS bits of both are valid. */
-static bool num_reached(u32 a, u32 b)
-{
-	return ((a - b) & NUM_MASK) < NUM_HALF;
-}
-
-static enum verdict word_verdict(u64 gen, u64 word, u32 number)
-{
-	if ((word ^ gen) >> EMB_GEN_SHIFT)
-		return PACKETS;
-	if (word_owner(word) && word_done(word) == (number & NUM_MASK))
-		return DONE;
-	return num_reached(word_by_pkt(word), number) ? PACKETS : OPEN;
-}
-
-/*
- * Decides for packets, unless there is a decision.  Return: the earlier
- * decision; OPEN: there was none, so the caller has to ring the doorbells of
- * others.
- */
-static enum verdict decide_packets(struct emb_board *b, u64 gen, u32 number)
-{
-	u64 old = ang_load_acquire(&b->word);
-
-	for (;;) {
-		enum verdict is = word_verdict(gen, old, number);
-		u32 done = word_done(old);
-		u32 owner = word_owner(old);
-		u64 seen;
-
-		if (is != OPEN)
-			return is;
-		/* All members have copied a result that is this old. */
-		if (((number - done) & NUM_MASK) > NUM_FAR)
-			owner = 0;
-		seen = ang_cmpxchg(&b->word, old,
-				   word_make(gen, owner, done, number));
-		if (seen == old)
-			return OPEN;
-		old = seen;
-	}
-}
-
-/* Decides that a reduction is done.  Return: false: it was decided earlier. */
-static bool decide_done(struct emb_plan *p, u32 number)
-{
-	u64 gen = emb_plan_gen(p);
-	u64 new = word_make(gen, p->me + 1, number, number - 1);
-	u64 old = ang_load_acquire(&p->board->word);
-
-	while (word_verdict(gen, old, number) == OPEN) {
-		u64 seen = ang_cmpxchg(&p->board->word, old, new);
-
-		if (seen == old)
-			return true;
-		old = seen;
-	}
-	return false;
-}
-
-/*
- * Counts a contribution. Return: number of contributions so far; 0: a later
- * reduction has begun.
- */
-static u32 count_in(struct emb_plan *p, u32 number)
-{
-	u64 first = emb_plan_gen(p) | (u64)(number & NUM_MASK) << EMB_NUM_SHIFT | 1;
-	u64 old = READ_ONCE(p->board->count);
-
-	for (;;) {
-		u64 new = first;
-		u64 seen;
-
-		if (old >> EMB_NUM_SHIFT == first >> EMB_NUM_SHIFT)
-			new = old + 1;
-		else if (emb_plan_is_of(p, old) &&
-			 num_reached((u32)(old >> EMB_NUM_SHIFT), number))
-			return 0;
-		seen = ang_cmpxchg(&p->board->count, old, new);
-		if (seen == old)
-			return (u32)new & ((1U << EMB_NUM_SHIFT) - 1);
-		old = seen;
-	}
-}
-
 /*
  * Operation of a contribution: ang_near_op(), and the number of broadcasts that
  * its member has received.  16 bits are enough: members differ by the broadcasts
@@ -292,7 +166,7 @@ static u64 head_make(u64 op, u64 received)
 /* Identifies a reduction in all shares; never 0. */
 static u64 mark_of(const struct emb_plan *p, u32 tree, u32 number)
 {
-	return emb_plan_gen(p) | (u64)(number & NUM_MASK) << EMB_NUM_SHIFT |
+	return emb_plan_gen(p) | (u64)(number & EMB_NUM_MASK) << EMB_NUM_SHIFT |
 	       (u64)p->root << MARK_ROOT | tree << MARK_TREE | 1;
 }
 
@@ -322,7 +196,7 @@ static bool pieces_turn(struct emb_boards *bs, struct emb_plan *p)
 		if (!emb_pieces_sum(p, bs->mark, bs->head))
 			return false;
 	}
-	if (emb_pieces_done(p, bs->mark, bs->head) && decide_done(p, bs->number))
+	if (emb_pieces_done(p, bs->mark, bs->head) && emb_decide_done(p, bs->number))
 		sleepers_wake(p);
 	return true;
 }
@@ -348,7 +222,7 @@ static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 		emb_pieces_begin(p, bs->mark);
 		return pieces_turn(bs, p);
 	}
-	if (!decide_done(p, bs->number))
+	if (!emb_decide_done(p, bs->number))
 		return false;
 	sleepers_wake(p);
 	return true;
@@ -386,15 +260,15 @@ static void share_ring(struct emb_run *r, struct emb_share *s, u32 node, u32 ctx
 		emb_nudge(r, node, ctx, (u16)(entry >> 32), (u32)entry);
 }
 
-/* As decide_packets(); also rings the doorbells. */
-static enum verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
+/* As emb_decide_packets(); also rings the doorbells. */
+static enum emb_verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 {
 	struct emb_plan *p = d->boards->tree[tree].plan;
 	u64 mark = mark_of(p, tree, number);
-	enum verdict before = decide_packets(p->board, emb_plan_gen(p), number);
+	enum emb_verdict before = emb_decide_packets(p->board, emb_plan_gen(p), number);
 	u32 i;
 
-	for (i = 0; before == OPEN && i < p->n; i++)
+	for (i = 0; before == EMB_OPEN && i < p->n; i++)
 		if (i != p->me)
 			share_ring(&d->run, p->part[i].share, p->part[i].node,
 				   p->part[i].ctx, mark);
@@ -405,14 +279,14 @@ static enum verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 static void share_settle(struct emb_run *r, u64 mark)
 {
 	const struct emb_head *head = r->fab->head;
-	u32 number = (u32)(mark >> EMB_NUM_SHIFT) & NUM_MASK;
+	u32 number = (u32)(mark >> EMB_NUM_SHIFT) & EMB_NUM_MASK;
 	u32 root = (u32)(mark >> MARK_ROOT) & MARK_ROOT_MASK;
 	u32 tree = (u32)mark >> MARK_TREE & MARK_TREE_MASK;
 	u64 gen = mark >> EMB_GEN_SHIFT << EMB_GEN_SHIFT;
 	u32 node, ctx;
 
 	if (root >= head->routers ||
-	    decide_packets(emb_board(r->fab, root, tree), gen, number) != OPEN)
+	    emb_decide_packets(emb_board(r->fab, root, tree), gen, number) != EMB_OPEN)
 		return;
 	for (node = 0; node < head->nodes; node++)
 		for (ctx = 0; ctx < head->cfg.ctxs; ctx++)
@@ -469,7 +343,7 @@ static bool board_take(struct emb_dev *d, u64 word)
 		bs->result_of = 0;
 	if (emb_is_long(bs->head) ?
 	    emb_pieces_take(p, bs->mark, len, bs->dst) :
-	    emb_result_take(p, bs->mark, len, word_owner(word) - 1, bs->dst))
+	    emb_result_take(p, bs->mark, len, emb_word_owner(word) - 1, bs->dst))
 		return true;
 	board_quit(d);
 	return false;
@@ -483,11 +357,11 @@ static bool board_end(struct emb_dev *d)
 	struct emb_boards *bs = d->boards;
 	struct joined *j = &bs->tree[bs->at];
 	struct emb_plan *p = j->plan;
-	enum verdict is = go_by_packets(d, bs->at, bs->number);
+	enum emb_verdict is = go_by_packets(d, bs->at, bs->number);
 
-	if (is == DONE)
+	if (is == EMB_DONE)
 		return board_take(d, ang_load_acquire(&p->board->word));
-	if (is == OPEN)
+	if (is == EMB_OPEN)
 		skip_some(d, j);
 	count_back(bs, p);
 	board_quit(d);
@@ -534,8 +408,8 @@ bool emb_board_open(struct ang_dev *dev)
 	const struct emb_plan *p = bs->tree[bs->at].plan;
 
 	return !bs->ready &&
-	       word_verdict(bs->mark, ang_load_acquire(&p->board->word),
-			    bs->number) == OPEN;
+	       emb_word_verdict(bs->mark, ang_load_acquire(&p->board->word),
+				bs->number) == EMB_OPEN;
 }
 
 /**
@@ -577,8 +451,9 @@ bool emb_board_look(struct ang_dev *dev, bool end)
 	const struct emb_plan *p = bs->tree[bs->at].plan;
 	u64 word = ang_load_acquire(&p->board->word);
 
-	if (!bs->ready && !(word_verdict(bs->mark, word, bs->number) == DONE ?
-			    board_take(d, word) : board_look(dev, end)))
+	if (!bs->ready &&
+	    !(emb_word_verdict(bs->mark, word, bs->number) == EMB_DONE ?
+	      board_take(d, word) : board_look(dev, end)))
 		return false;
 	bs->ready = false;
 	dev->boarded = false;
@@ -623,7 +498,7 @@ static bool may_board(const struct emb_dev *d)
  * Contributes to a reduction.  Return: false: it uses packets, and the caller
  * rings the doorbell.
  */
-static bool contribute(struct ang_dev *dev, u32 tree)
+static bool board_contribute(struct ang_dev *dev, u32 tree)
 {
 	struct emb_dev *d = dev->priv;
 	const struct ang_near *near = &dev->near;
@@ -633,7 +508,8 @@ static bool contribute(struct ang_dev *dev, u32 tree)
 
 	u64 mark = mark_of(p, tree, j->number);
 
-	if (word_verdict(mark, ang_load_acquire(&p->board->word), j->number) != OPEN ||
+	if (emb_word_verdict(mark, ang_load_acquire(&p->board->word),
+			     j->number) != EMB_OPEN ||
 	    !ang_tree_lives(emb_model(d->fab, emb_copy(d->fab)), d->node, tree,
 			    p->own_life))
 		return false;
@@ -651,9 +527,9 @@ static bool contribute(struct ang_dev *dev, u32 tree)
 	if (emb_is_long(bs->head))
 		emb_pieces_clear(p, bs->mark, bs->head);
 	emb_share_give(&p->part[p->me], bs->mark, bs->head, bs->pi, near->src);
-	if (count_in(p, j->number) == p->n ? !last_turn(bs, p) :
-	    word_verdict(mark, ang_load_acquire(&p->board->word),
-			 j->number) == PACKETS) {
+	if (emb_count_in(p, j->number) == p->n ? !last_turn(bs, p) :
+	    emb_word_verdict(mark, ang_load_acquire(&p->board->word),
+			     j->number) == EMB_PACKETS) {
 		count_back(bs, p);
 		return false;
 	}
@@ -673,7 +549,7 @@ static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 	j->number++;
 	if (fits && emb_head_len(dev->near.op) <= EMB_BOARD_BYTES &&
 	    may_board(d) && plan_get(d, tree) && !j->skip &&
-	    contribute(dev, tree))
+	    board_contribute(dev, tree))
 		return true;
 	j->skip -= j->skip > 0;
 	if (j->plan)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Plans of boards: shared by board.c, which uses them, board_plan.c and
+ * Boards, for board.c and the files of its parts: board_word.c, board_plan.c and
  * board_sum.c.
  */
 #ifndef ANG_EMBED_BOARD_H
@@ -11,6 +11,17 @@
 #define EMB_BOARD_MEMBERS	64U
 #define EMB_GEN_SHIFT	48	/* position of the life in words, counts and marks */
 #define EMB_NUM_SHIFT	28	/* position of the number in counts and marks */
+#define EMB_NUM_BITS	20	/* bits of a number in words, counts and marks */
+#define EMB_NUM_MASK	((1U << EMB_NUM_BITS) - 1)
+#define EMB_OWNER_SHIFT	40	/* position of the owner in words */
+
+/**
+ * enum emb_verdict - state of a reduction, from the word of its board
+ * @EMB_OPEN: without a decision
+ * @EMB_DONE: done on the board
+ * @EMB_PACKETS: done by the adapters
+ */
+enum emb_verdict { EMB_OPEN, EMB_DONE, EMB_PACKETS };
 
 /**
  * struct emb_part - a member of a tree
@@ -74,6 +85,40 @@ static inline bool emb_plan_is_of(const struct emb_plan *p, u64 word)
 	return word >> EMB_GEN_SHIFT == (u16)p->life;
 }
 
+/* Member, plus 1, whose share has the result; 0: there is none. */
+static inline u32 emb_word_owner(u64 word)
+{
+	return (u32)(word >> EMB_OWNER_SHIFT) & 0xFF;
+}
+
+/* Last reduction that was done on the board. */
+static inline u32 emb_word_done(u64 word)
+{
+	return (u32)(word >> EMB_NUM_BITS) & EMB_NUM_MASK;
+}
+
+/* Last reduction that used packets. */
+static inline u32 emb_word_by_pkt(u64 word)
+{
+	return (u32)word & EMB_NUM_MASK;
+}
+
+/* Is @a at least @b?  Only EMB_NUM_BITS bits of both are valid. */
+static inline bool emb_num_reached(u32 a, u32 b)
+{
+	return ((a - b) & EMB_NUM_MASK) < 1U << (EMB_NUM_BITS - 1);
+}
+
+/* @gen: life of the tree, at its position in words; lower bits do not matter */
+static inline enum emb_verdict emb_word_verdict(u64 gen, u64 word, u32 number)
+{
+	if ((word ^ gen) >> EMB_GEN_SHIFT)
+		return EMB_PACKETS;
+	if (emb_word_owner(word) && emb_word_done(word) == (number & EMB_NUM_MASK))
+		return EMB_DONE;
+	return emb_num_reached(emb_word_by_pkt(word), number) ? EMB_PACKETS : EMB_OPEN;
+}
+
 /* Length of an operation, see head_make() in board.c. */
 static inline u32 emb_head_len(u64 head)
 {
@@ -96,11 +141,16 @@ static inline bool emb_is_long(u64 head)
 	return emb_head_len(head) > 8 * EMB_PIECE_WORDS;
 }
 
+/* board_word.c */
+enum emb_verdict emb_decide_packets(struct emb_board *b, u64 gen, u32 number);
+bool emb_decide_done(struct emb_plan *p, u32 number);
+u32 emb_count_in(struct emb_plan *p, u32 number);
+void emb_aside_add(struct ang_aside *a, u64 head, bool back);
+
 /* board_sum.c */
 void emb_share_give(const struct emb_part *part, u64 mark, u64 head, u32 pi,
 		    const void *src);
 bool emb_sum(struct emb_plan *p, u64 mark, u64 head);
-void emb_aside_add(struct ang_aside *a, u64 head, bool back);
 void emb_pieces_clear(struct emb_plan *p, u64 mark, u64 head);
 void emb_pieces_begin(struct emb_plan *p, u64 mark);
 bool emb_pieces_begun(const struct emb_plan *p, u64 mark);

@@ -164,28 +164,6 @@ bool emb_sum(struct emb_plan *p, u64 mark, u64 head)
 	return piece_sum(p, mark, head, 0, words_of(emb_head_len(head)));
 }
 
-/**
- * emb_aside_add() - count a reduction on a board, or undo that
- * @a: counts of the board
- * @head: operation
- * @back: undo it
- *
- * Only the last contributor calls this, so no other thread does: a later
- * reduction cannot have a last contributor before this member has contributed to
- * it.
- */
-void emb_aside_add(struct ang_aside *a, u64 head, bool back)
-{
-	u32 len = emb_head_len(head);
-	u32 packets = ang_packets(len);
-	u64 sign = back ? ~0ULL : 1;
-
-	WRITE_ONCE(a->ops, a->ops + sign);
-	WRITE_ONCE(a->packets, a->packets + sign * packets);
-	WRITE_ONCE(a->flits, a->flits + sign * ang_flits_of(packets, len));
-	WRITE_ONCE(a->bytes, a->bytes + sign * len);
-}
-
 /* Word of a piece that no member has taken. */
 static u64 piece_key(u64 mark)
 {

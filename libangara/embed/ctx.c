@@ -59,7 +59,7 @@ static bool area_ok(u32 bytes)
 			  bytes <= MAX_MSG_BYTES && !(bytes & (bytes - 1)));
 }
 
-static u64 pages(u64 bytes)
+static u64 mem_pages(u64 bytes)
 {
 	return (bytes + ANGARA_PAGE_SIZE - 1) / ANGARA_PAGE_SIZE;
 }
@@ -81,14 +81,14 @@ static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 	__le64 *list;
 
 	for (i = 0; i < kinds; i++)
-		total += pages(sizes[i]);
-	d->mem_len = (total + pages(total * sizeof(*list))) * ANGARA_PAGE_SIZE;
+		total += mem_pages(sizes[i]);
+	d->mem_len = (total + mem_pages(total * sizeof(*list))) * ANGARA_PAGE_SIZE;
 	if (emb_heap_alloc(d->fab, d->mem_len, &d->mem))
 		return 0;
 	at = d->mem;
 	for (i = 0; i < kinds; i++) {
 		d->at[i] = at;
-		at += pages(sizes[i]) * ANGARA_PAGE_SIZE;
+		at += mem_pages(sizes[i]) * ANGARA_PAGE_SIZE;
 	}
 	list = emb_at(d->fab, at);
 	for (i = 0; i < total; i++)
@@ -152,7 +152,7 @@ static int create_on_device(struct emb_dev *d, u32 num, u64 lists,
 }
 
 /* Creates the context in the model; under the node's lock. */
-static int create(struct emb_dev *d, const struct angara_ctx_create *arg)
+static int ctx_create(struct emb_dev *d, const struct angara_ctx_create *arg)
 {
 	struct emb_node *n = emb_node(d->fab, d->node);
 	u64 lists;
@@ -209,7 +209,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 	h->life_now = d->life_now;
 	ret = emb_node_lock(&h->run, h->node);
 	if (!ret) {
-		ret = create(h, cmd);
+		ret = ctx_create(h, cmd);
 		emb_node_unlock(&h->run, h->node);
 	}
 	if (!h->ctx) {
@@ -229,7 +229,7 @@ int emb_ctx_create(struct emb_dev *d, void *arg)
 }
 
 /* Destroys a context in the model; under the node's lock. */
-static int destroy(struct emb_run *r, u32 node, u32 num)
+static int ctx_destroy(struct emb_run *r, u32 node, u32 num)
 {
 	struct emb_node *n = emb_node(r->fab, node);
 	int ret = emb_simple(r, node, ANGARA_ADM_CTX_DESTROY, num, 0);
@@ -257,7 +257,7 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 	if (ret)
 		return ret;
 	if (emb_node(r->fab, node)->ctx[num].owner == owner)
-		ret = destroy(r, node, num);
+		ret = ctx_destroy(r, node, num);
 	emb_node_unlock(r, node);
 	return ret;
 }
@@ -279,7 +279,7 @@ void emb_ctx_destroy(struct emb_dev *d)
 	ret = emb_node_lock(&r, d->node);
 	if (!ret) {
 		if (!emb_lost(d))
-			ret = destroy(&r, d->node, d->num);
+			ret = ctx_destroy(&r, d->node, d->num);
 		emb_node_unlock(&r, d->node);
 	}
 	if (emb_lost(d) ? !emb_has_fenced(d->fab) : !ret)

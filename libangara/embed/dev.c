@@ -58,7 +58,7 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
  * Begins a command: a process executes one at a time; the child of a fork may
  * execute none.
  */
-static int enter(struct emb_dev *d)
+static int dev_enter(struct emb_dev *d)
 {
 	if (d->forks != emb_forks())
 		return -ENODEV;
@@ -70,7 +70,7 @@ static int enter(struct emb_dev *d)
 	return 0;
 }
 
-static void leave(struct emb_dev *d)
+static void dev_leave(struct emb_dev *d)
 {
 	pthread_mutex_unlock(&d->fab->mutex);
 }
@@ -86,7 +86,7 @@ static void emb_close(struct ang_dev *dev)
 			emb_ctx_destroy(d);
 		if (emb_domain_put(d) && !emb_broken(d->fab))
 			emb_trees_disown(d);
-		leave(d);
+		dev_leave(d);
 		emb_detach(d->fab);
 	}
 	emb_boards_free(d);
@@ -201,11 +201,11 @@ static int run_command(struct emb_dev *d, const struct command *c, void *arg,
 	if (!ret && c->prepare)
 		ret = c->prepare(d, &buf);
 	if (!ret)
-		ret = enter(d);
+		ret = dev_enter(d);
 	if (ret)
 		return ret;
 	ret = emb_lost(d) ? -ENODEV : c->run(d, &buf);
-	leave(d);
+	dev_leave(d);
 	if (!ret)
 		memcpy(arg, &buf, size < c->size ? size : c->size);
 	return ret;
@@ -312,12 +312,12 @@ static int emb_mem_alloc(struct ang_dev *dev, size_t len, size_t align, void **m
 {
 	struct emb_dev *d = dev->priv;
 	u64 off;
-	int ret = enter(d);
+	int ret = dev_enter(d);
 
 	if (ret)
 		return ret;
 	ret = emb_heap_claim(d->fab, len, align, &off);
-	leave(d);
+	dev_leave(d);
 	if (ret)
 		return ret;
 	ret = emb_heap_fill(d->fab, off, len);
@@ -325,9 +325,9 @@ static int emb_mem_alloc(struct ang_dev *dev, size_t len, size_t align, void **m
 		*mem = emb_at(d->fab, off);
 		return 0;
 	}
-	if (!enter(d)) {
+	if (!dev_enter(d)) {
 		emb_heap_unclaim(d->fab, off);
-		leave(d);
+		dev_leave(d);
 	}
 	return ret;
 }
@@ -341,10 +341,10 @@ static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
 	if (d->forks != emb_forks())
 		return;
 	emb_heap_empty(d->fab, off, len);
-	if (enter(d))
+	if (dev_enter(d))
 		return;
 	emb_heap_unclaim(d->fab, off);
-	leave(d);
+	dev_leave(d);
 }
 
 /* All processes map the whole segment. */

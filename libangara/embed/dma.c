@@ -31,7 +31,7 @@ static void *va_of(u64 addr)
  * Admin queues and all else below the heaps exist once in each copy of the
  * model.
  */
-static inline void *local(const struct emb_run *r, u64 addr, u32 len)
+static inline void *dma_local(const struct emb_run *r, u64 addr, u32 len)
 {
 	const struct emb_fab *fab = r->fab;
 	const struct emb_head *head = fab->head;
@@ -58,8 +58,8 @@ static bool is_there(const struct emb_fab *fab, u32 num)
 		emb_locked(fab->fd, EMB_LOCK_SLOT(num), 1));
 }
 
-static int remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
-		  bool write)
+static int dma_remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
+		      bool write)
 {
 	struct iovec mine = { .iov_base = buf, .iov_len = len };
 	struct iovec its = { .iov_base = va_of(addr), .iov_len = len };
@@ -118,11 +118,11 @@ static void word_store(void *to, const void *buf, u32 len)
 static int emb_dma_read(void *host, u32 node, u64 addr, void *buf, u32 len)
 {
 	const struct emb_run *r = host;
-	const void *from = local(r, addr, len);
+	const void *from = dma_local(r, addr, len);
 
 	(void)node;
 	if (!from)
-		return remote(r->fab, addr, buf, len, false);
+		return dma_remote(r->fab, addr, buf, len, false);
 	if (is_word(from, len))
 		word_load(from, buf, len);
 	else
@@ -134,11 +134,11 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 			 u32 len)
 {
 	const struct emb_run *r = host;
-	void *to = local(r, addr, len);
+	void *to = dma_local(r, addr, len);
 
 	(void)node;
 	if (!to)
-		return remote(r->fab, addr, (void *)(uintptr_t)buf, len, true);
+		return dma_remote(r->fab, addr, (void *)(uintptr_t)buf, len, true);
 	if (is_word(to, len))
 		word_store(to, buf, len);
 	else
@@ -150,7 +150,7 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 {
 	const struct emb_run *r = host;
-	__le64 *to = local(r, addr, sizeof(*to));
+	__le64 *to = dma_local(r, addr, sizeof(*to));
 
 	(void)node;
 	if (!to || addr >> EMB_ADDR_BITS)

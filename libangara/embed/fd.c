@@ -54,7 +54,7 @@ static void make_readable(struct emb_watch *w)
 }
 
 /* Disarms the context.  Return: true if it was armed. */
-static bool disarm(struct emb_watch *w)
+static bool fd_disarm(struct emb_watch *w)
 {
 	if (!ang_xchg(&w->armed, 0))
 		return false;
@@ -63,17 +63,17 @@ static bool disarm(struct emb_watch *w)
 }
 
 /* Advances nodes on the list.  Return: true if there were any. */
-static bool help(struct emb_watch *w)
+static bool fd_help(struct emb_watch *w)
 {
 	if (!ang_load_acquire(&w->armed))
 		return false;
 	emb_offer_help(w->d);
-	ang_mb(); /* pairs with hand_over(), as in doze() */
+	ang_mb(); /* pairs with hand_over(), as in sleep_doze() */
 	w->run.in_vain = 0;
 	return emb_help(&w->run, true);
 }
 
-static void *watch(void *arg)
+static void *fd_watch(void *arg)
 {
 	const struct timespec ts = { .tv_nsec = EMB_LOOK_MS * 1000000 };
 	struct emb_watch *w = arg;
@@ -86,9 +86,9 @@ static void *watch(void *arg)
 			make_readable(w);
 			break;
 		}
-		if (ang_load_acquire(&w->armed) && emb_news(d) && disarm(w))
+		if (ang_load_acquire(&w->armed) && emb_news(d) && fd_disarm(w))
 			make_readable(w);
-		if (!help(w))
+		if (!fd_help(w))
 			syscall(SYS_futex, &d->ctx->wake, FUTEX_WAIT, word, &ts,
 				NULL, 0);
 		emb_look_after(d->fab);
@@ -96,14 +96,14 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-static int start(struct emb_watch *w)
+static int fd_start(struct emb_watch *w)
 {
 	sigset_t all, old;
 	int ret;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&w->thread, NULL, watch, w);
+	ret = pthread_create(&w->thread, NULL, fd_watch, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	/* Do not return -EAGAIN, which means that there is an event. */
 	return ret == EAGAIN ? -ENOMEM : -ret;
@@ -130,7 +130,7 @@ int emb_fd(struct ang_dev *dev)
 		goto free_watch;
 	}
 	emb_run_init(&w->run, d->fab);
-	ret = start(w);
+	ret = fd_start(w);
 	if (ret)
 		goto close_fd;
 	d->watch = w;
@@ -145,7 +145,7 @@ free_watch:
 
 /*
  * See struct ang_dev_ops: the program has polled, and is about to sleep.
- * emb_ctx.asleep is set before the model is armed, as in doze().
+ * emb_ctx.asleep is set before the model is armed, as in sleep_doze().
  */
 int emb_arm(struct ang_dev *dev)
 {
@@ -169,7 +169,7 @@ int emb_arm(struct ang_dev *dev)
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	/* The thread may be asleep already, without having offered to help. */
 	emb_offer_help(d);
-	ang_mb(); /* pairs with hand_over(), as in doze() */
+	ang_mb(); /* pairs with hand_over(), as in sleep_doze() */
 	d->run.in_vain = 0;
 	emb_help(&d->run, true);
 	return 0;
@@ -186,7 +186,7 @@ void emb_watch_end(struct emb_dev *d)
 	ang_fetch_add(&d->ctx->wake, 1);
 	emb_wake(d->ctx);
 	pthread_join(w->thread, NULL);
-	disarm(w);
+	fd_disarm(w);
 	close(w->fd);
 	free(w);
 	d->watch = NULL;

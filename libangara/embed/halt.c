@@ -111,7 +111,7 @@ bool emb_halt_wait(struct emb_fab *fab)
 }
 
 /* Return: number of threads of a process in the model. */
-static u32 inside(const struct emb_slot *slot)
+static u32 halt_inside(const struct emb_slot *slot)
 {
 	u32 sum = 0;
 	u32 i;
@@ -139,7 +139,7 @@ static u32 turns_of(const struct emb_slot *slot)
 void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 {
 	ang_fetch_add(&seat->inside, (u32)-1);
-	if (READ_ONCE(slot->fenced) && !inside(slot))
+	if (READ_ONCE(slot->fenced) && !halt_inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
@@ -196,7 +196,7 @@ bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 	u32 turns = turns_of(s);
 	u32 looks;
 
-	if (!ang_load_acquire(&s->used) || !inside(s) ||
+	if (!ang_load_acquire(&s->used) || !halt_inside(s) ||
 	    READ_ONCE(s->fenced) || turns != READ_ONCE(s->looked_turns)) {
 		WRITE_ONCE(s->looked_turns, turns);
 		WRITE_ONCE(s->looks, 0);
@@ -214,21 +214,21 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 	const struct emb_slot *s = emb_slot(fab, slot);
 
 	return READ_ONCE(s->repaired) != READ_ONCE(s->life) &&
-	       (inside(s) || READ_ONCE(s->working));
+	       (halt_inside(s) || READ_ONCE(s->working));
 }
 
 /*
  * Fences a process that does not leave the model: the others continue without
  * it.
  */
-static void fence(struct emb_fab *fab, struct emb_slot *slot)
+static void halt_fence(struct emb_fab *fab, struct emb_slot *slot)
 {
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
 	/*
 	 * The process has just left the model, and may not have seen the fence.
 	 */
-	if (!inside(slot))
+	if (!halt_inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
@@ -240,13 +240,13 @@ static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
 {
 	struct emb_slot *slot = emb_slot(fab, s);
 
-	if (!ang_load_acquire(&slot->used) || !inside(slot) ||
+	if (!ang_load_acquire(&slot->used) || !halt_inside(slot) ||
 	    READ_ONCE(slot->fenced) || emb_is_dead(fab, s))
 		return false;
 	if (READ_ONCE(slot->looks) >= EMB_STOP_MS / EMB_LOOK_MS)
 		ms += EMB_STOP_MS;
 	if (ms >= EMB_LOCK_MS || (ms >= EMB_STOP_MS && is_stopped(fab, s)))
-		fence(fab, slot);
+		halt_fence(fab, slot);
 	return true;
 }
 
@@ -276,7 +276,7 @@ static bool copy_has_fenced(const struct emb_fab *fab, u32 copy)
 }
 
 /* Switches to another copy.  Return: 0; -ENOSPC all copies are in use. */
-static int move(struct emb_fab *fab)
+static int halt_move(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
 	u32 from = emb_copy(fab);
@@ -356,7 +356,7 @@ static void find_torn(struct emb_fab *fab, struct ang_fabric *model)
 	forget_dead(fab);
 }
 
-static void repair(struct emb_fab *fab)
+static void halt_repair(struct emb_fab *fab)
 {
 	struct emb_left *left = emb_left(fab, emb_copy(fab));
 	struct emb_run r;
@@ -380,9 +380,9 @@ static int halt_and_repair(struct emb_fab *fab)
 	ang_mb();
 	wait_all_out(fab);
 	if (copy_has_fenced(fab, emb_copy(fab)))
-		ret = move(fab);
+		ret = halt_move(fab);
 	if (!ret) {
-		repair(fab);
+		halt_repair(fab);
 	} else {
 		emb_break(fab);
 		ret = -ENODEV;

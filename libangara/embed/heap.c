@@ -25,7 +25,7 @@ struct emb_extent {
 	u64 len;
 };
 
-static void punch(struct emb_fab *fab, u64 at, u64 len)
+static void heap_punch(struct emb_fab *fab, u64 at, u64 len)
 {
 	while (fallocate(fab->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			 (off_t)at, (off_t)len) && errno == EINTR)
@@ -38,7 +38,7 @@ static u64 whole_pages(u64 len)
 }
 
 /* First offset in the heap, at or after @off, whose address is a multiple of @align. */
-static u64 aligned(const struct emb_fab *fab, u64 off, u64 align)
+static u64 heap_aligned(const struct emb_fab *fab, u64 off, u64 align)
 {
 	u64 at = (uintptr_t)fab->head + emb_heap_at(fab, fab->slot) + off;
 
@@ -58,13 +58,13 @@ static u64 aligned(const struct emb_fab *fab, u64 off, u64 align)
 int emb_heap_claim(struct emb_fab *fab, u64 len, u64 align, u64 *off)
 {
 	struct emb_extent **at = &fab->heap, *new;
-	u64 span = fab->head->heap_span, start = aligned(fab, 0, align);
+	u64 span = fab->head->heap_span, start = heap_aligned(fab, 0, align);
 
 	if (len > span)
 		return -ENOMEM;
 	len = whole_pages(len);
 	for (; *at && ((*at)->off < start || (*at)->off - start < len); at = &(*at)->next)
-		start = aligned(fab, (*at)->off + (*at)->len, align);
+		start = heap_aligned(fab, (*at)->off + (*at)->len, align);
 	if (start > span || span - start < len)
 		return -ENOMEM;
 	new = malloc(sizeof(*new));
@@ -104,7 +104,7 @@ int emb_heap_fill(struct emb_fab *fab, u64 off, u64 len)
  */
 void emb_heap_empty(struct emb_fab *fab, u64 off, u64 len)
 {
-	punch(fab, off, whole_pages(len));
+	heap_punch(fab, off, whole_pages(len));
 }
 
 /**
@@ -177,7 +177,7 @@ bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len)
 /* Frees the whole heap of a process. */
 void emb_heap_drop(struct emb_fab *fab, u32 slot)
 {
-	punch(fab, emb_heap_at(fab, slot), fab->head->heap_span);
+	heap_punch(fab, emb_heap_at(fab, slot), fab->head->heap_span);
 }
 
 /* Frees the list of extents; the pages stay. */

@@ -46,7 +46,7 @@ static int answer_wait(struct emb_dev *d, u64 tid, u64 end)
 	return ret;
 }
 
-static int manage(struct emb_dev *d, struct angara_mgmt *pkt, u32 timeout_ms)
+static int mgmt_serve(struct emb_dev *d, struct angara_mgmt *pkt, u32 timeout_ms)
 {
 	u64 tid;
 	int ret;
@@ -75,7 +75,7 @@ int emb_manage(struct emb_dev *d, void *arg)
 	ret = emb_node_lock(&d->run, d->node);
 	if (ret)
 		return ret;
-	ret = manage(d, &cmd->pkt, cmd->timeout_ms);
+	ret = mgmt_serve(d, &cmd->pkt, cmd->timeout_ms);
 	emb_node_unlock(&d->run, d->node);
 	return ret;
 }

@@ -64,7 +64,7 @@ static int mr_touch(u64 start, u64 end, bool write)
 }
 
 /* Makes all pages of a region present.  Return: 0; -EFAULT not possible. */
-static int populate(u64 addr, u64 length, u32 access)
+static int mr_populate(u64 addr, u64 length, u32 access)
 {
 	u64 start = addr & ~(ANGARA_PAGE_SIZE - 1ULL);
 	u64 end = addr + length;
@@ -124,7 +124,7 @@ static bool mr_is_outside(const struct angara_hw_mr *entry)
 	return le64_to_cpu(entry->addr) >> EMB_ADDR_BITS;
 }
 
-static int fence(struct emb_dev *d)
+static int mr_fence(struct emb_dev *d)
 {
 	int ret = emb_node_lock(&d->run, d->node);
 
@@ -202,7 +202,7 @@ int emb_mr_prepare(struct emb_dev *d, void *arg)
 		return 0;
 	if ((cmd->addr + cmd->length - 1) >> EMB_ADDR_BITS)
 		return -EFAULT;
-	return populate(cmd->addr, cmd->length, cmd->access);
+	return mr_populate(cmd->addr, cmd->length, cmd->access);
 }
 
 int emb_mr_reg(struct emb_dev *d, void *arg)
@@ -226,7 +226,7 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 		.page_shift = 12,
 		.key = cpu_to_le64(cmd->key),
 	};
-	ret = fence(d);
+	ret = mr_fence(d);
 	if (ret)
 		return ret;
 	if (mr_is_outside(entry))
@@ -253,7 +253,7 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	entry_withdraw(d, entry);
 	if (ANGARA_MR_SLOT(cmd->key) < d->dom->low)
 		d->dom->low = ANGARA_MR_SLOT(cmd->key);
-	ret = fence(d);
+	ret = mr_fence(d);
 	if (mr_is_outside(entry))
 		emb_tracer_put();
 	return ret;

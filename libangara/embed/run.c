@@ -73,7 +73,7 @@ static bool try_enter(struct emb_run *r)
  * Enters the model, after a repair if necessary. Return: false if the fabric is
  * broken.
  */
-static bool enter(struct emb_run *r)
+static bool run_enter(struct emb_run *r)
 {
 	u32 copy;
 
@@ -92,7 +92,7 @@ static bool enter(struct emb_run *r)
  * Leaves the model.  Return: false if the others have switched to a copy
  * without this thread's changes.
  */
-static bool leave(struct emb_run *r)
+static bool run_leave(struct emb_run *r)
 {
 	struct emb_seat *seat = r->seat;
 	bool same = r->copy == emb_copy(r->fab);
@@ -116,7 +116,7 @@ static bool must_leave(const struct emb_run *r)
 }
 
 /* Drops the lists of the view: the repair lists all nodes with work again. */
-static void forget(struct emb_run *r)
+static void run_forget(struct emb_run *r)
 {
 	r->view.runq.head = ANG_NONE;
 	r->view.timers.head = ANG_NONE;
@@ -256,7 +256,7 @@ static void hand_over(struct emb_run *r)
 	struct emb_left *left = left_lock(r);
 
 	if (!left) {
-		forget(r);
+		run_forget(r);
 		return;
 	}
 	if (work) {
@@ -316,7 +316,7 @@ static void take_over(struct emb_run *r, bool timers)
 }
 
 /* Would ang_run() do anything? */
-static bool busy(const struct ang_view *v)
+static bool run_busy(const struct ang_view *v)
 {
 	return v->runq.head != ANG_NONE ||
 	       (!v->patient && v->timers.head != ANG_NONE);
@@ -326,15 +326,15 @@ static bool busy(const struct ang_view *v)
  * Runs the model.  Timers report finished reductions, which is not urgent, so
  * only waiting processes (@patient) fire them.
  */
-static void advance(struct emb_run *r, bool patient)
+static void run_advance(struct emb_run *r, bool patient)
 {
 	u32 round;
 
 	r->view.patient = patient;
-	for (round = 0; round < ROUNDS && busy(&r->view); round++) {
+	for (round = 0; round < ROUNDS && run_busy(&r->view); round++) {
 		ang_run(&r->view, SLICE);
 		if (must_leave(r)) {
-			forget(r);
+			run_forget(r);
 			return;
 		}
 	}
@@ -353,11 +353,11 @@ void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
 {
 	r->looks = 0;
 	do {
-		if (!enter(r))
+		if (!run_enter(r))
 			return;
 		ang_reg_ring(&r->view, node, off, val);
-		advance(r, true);
-	} while (!leave(r));
+		run_advance(r, true);
+	} while (!run_leave(r));
 	emb_wake_all(r);
 }
 
@@ -372,13 +372,13 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi)
 {
 	do {
-		if (!enter(r))
+		if (!run_enter(r))
 			return;
 		emb_admin(r->fab, r->copy, node)->
 			asq[(pi - 1) % EMB_ADM_ENTRIES] = *cmd;
 		ang_reg_write(&r->view, node, ANGARA_REG_ASQ_DB, pi);
-		advance(r, true);
-	} while (!leave(r));
+		run_advance(r, true);
+	} while (!run_leave(r));
 	emb_wake_all(r);
 }
 
@@ -393,22 +393,22 @@ void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi)
 {
 	do {
-		if (!enter(r))
+		if (!run_enter(r))
 			return;
 		ang_reg_nudge(&r->view, node, ctx, life, pi);
-		advance(r, true);
-	} while (!leave(r));
+		run_advance(r, true);
+	} while (!run_leave(r));
 	emb_wake_all(r);
 }
 
-/* Leaves the model after reading a row.  Return: as leave(). */
+/* Leaves the model after reading a row.  Return: as run_leave(). */
 static bool tree_leave(struct emb_run *r)
 {
 	bool same;
 
 	if (ang_view_busy(&r->view))
-		advance(r, true);
-	same = leave(r);
+		run_advance(r, true);
+	same = run_leave(r);
 	emb_wake_all(r);
 	return same;
 }
@@ -427,7 +427,7 @@ bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
 {
 	bool ret;
 
-	if (!enter(r))
+	if (!run_enter(r))
 		return false;
 	ret = ang_tree_look(&r->view, router, tree, look);
 	tree_leave(r);
@@ -450,7 +450,7 @@ bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops)
 {
 	bool ret;
 
-	if (!enter(r))
+	if (!run_enter(r))
 		return false;
 	ret = ang_tree_aside(&r->view, router, tree, life, hops);
 	return tree_leave(r) && ret;
@@ -462,7 +462,7 @@ bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops)
  */
 void emb_tree_report(struct emb_run *r, u32 router, u32 tree)
 {
-	if (!enter(r))
+	if (!run_enter(r))
 		return;
 	ang_tree_report(&r->view, router, tree);
 	tree_leave(r);
@@ -489,15 +489,15 @@ bool emb_help(struct emb_run *r, bool timers)
 	 */
 	if (r->in_vain && r->in_vain--)
 		return false;
-	if (!enter(r))
+	if (!run_enter(r))
 		return false;
 	take_over(r, timers);
 	any = ang_view_busy(&r->view);
 	if (any)
-		advance(r, !timers);
+		run_advance(r, !timers);
 	else
 		r->in_vain = LOOKS;
-	leave(r);
+	run_leave(r);
 	emb_wake_all(r);
 	return any;
 }
@@ -506,7 +506,7 @@ bool emb_help(struct emb_run *r, bool timers)
  * Are there more processes than processors?  Then a spinning process keeps
  * others from running.
  */
-static bool crowded(const struct emb_fab *fab)
+static bool run_crowded(const struct emb_fab *fab)
 {
 	return READ_ONCE(fab->head->here) > READ_ONCE(fab->head->num_cpus);
 }
@@ -518,7 +518,7 @@ static bool crowded(const struct emb_fab *fab)
  * that wakes up to one that computes.  The pause is short after one long yield,
  * since many programs compute for a moment, and doubles with each that follows.
  */
-static void yield(struct emb_run *r)
+static void run_yield(struct emb_run *r)
 {
 	u64 start = emb_now_ns();
 	u64 end, took;
@@ -543,14 +543,14 @@ static void yield(struct emb_run *r)
  *
  * The process that the caller waits for may need this processor: certainly if there
  * are more processes than processors, and as the last yield showed otherwise.  A yield
- * costs less than a sleep as long as no other program runs here, see yield().
+ * costs less than a sleep as long as no other program runs here, see run_yield().
  *
  * Return: false: the caller should sleep instead of spinning; only if
  * @can_sleep.
  */
 bool emb_relax(struct emb_run *r, bool can_sleep)
 {
-	bool others = r->beside || crowded(r->fab);
+	bool others = r->beside || run_crowded(r->fab);
 
 	r->looks++;
 	if (emb_help(r, others || r->looks % LOOKS == 0))
@@ -561,6 +561,6 @@ bool emb_relax(struct emb_run *r, bool can_sleep)
 	}
 	if (can_sleep && r->sleep_until && emb_now_ns() < r->sleep_until)
 		return false;
-	yield(r);
+	run_yield(r);
 	return true;
 }

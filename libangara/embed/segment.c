@@ -97,7 +97,7 @@ static int file_open(struct emb_fab *fab)
 	return -EACCES;
 }
 
-static int map(struct emb_fab *fab, u64 size)
+static int segment_map(struct emb_fab *fab, u64 size)
 {
 	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			 fab->fd, 0);
@@ -135,14 +135,14 @@ static int lay_out(struct emb_fab *fab, struct emb_head *h)
 			return -EFBIG;
 		if (ftruncate(fab->fd, 0) || ftruncate(fab->fd, (off_t)h->size))
 			return -errno;
-		ret = map(fab, h->size);
+		ret = segment_map(fab, h->size);
 		if (!ret || spec.heap_mib || h->heap_span <= EMB_HEAP_MIN)
 			return ret;
 		room = h->heap_span / 2;
 	}
 }
 
-static int make(struct emb_fab *fab)
+static int segment_make(struct emb_fab *fab)
 {
 	struct ang_topo_why why;
 	struct emb_head h;
@@ -178,7 +178,7 @@ static bool same_graph(const struct emb_fab *fab)
 }
 
 /* Reads the head of a segment that other processes use. */
-static int inspect(const struct emb_fab *fab, struct emb_head *h)
+static int segment_inspect(const struct emb_fab *fab, struct emb_head *h)
 {
 	const struct ang_topo *t = &fab->asked.topo;
 
@@ -330,16 +330,16 @@ static int come_in(struct emb_fab *fab)
 	if (fab->path[0] && !st.st_nlink)
 		return -EAGAIN;
 	if (fresh) {
-		ret = make(fab);
+		ret = segment_make(fab);
 	} else {
-		ret = inspect(fab, &h);
+		ret = segment_inspect(fab, &h);
 		/* Processes that still use the old file have it mapped. */
 		if (ret == -ENODEV && fab->path[0]) {
 			unlink(fab->path);
 			return -EAGAIN;
 		}
 		if (!ret)
-			ret = map(fab, h.size);
+			ret = segment_map(fab, h.size);
 		if (!ret && !same_graph(fab))
 			ret = -EEXIST;
 	}
@@ -476,7 +476,7 @@ static int text_read(struct emb_fab *fab)
 	return ret;
 }
 
-static int come(struct emb_fab *fab)
+static int segment_come(struct emb_fab *fab)
 {
 	int ret = text_read(fab);
 
@@ -519,7 +519,7 @@ int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
 	fab = fab_find(spec);
 	if (!fab) {
 		fab = fab_new(spec);
-		ret = fab ? come(fab) : -ENOMEM;
+		ret = fab ? segment_come(fab) : -ENOMEM;
 		if (ret) {
 			free(fab);
 			goto out;

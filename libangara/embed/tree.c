@@ -413,8 +413,8 @@ static int row_known(struct emb_dev *d, u32 tree, u8 opcode)
 	return ret ? ret : ang_row_learn(rows, &d->fab->topo, d->node, tree, &cpl);
 }
 
-static int membership(struct emb_dev *d, const struct angara_join *cmd,
-		      u8 opcode, int absent)
+static int row_membership(struct emb_dev *d, const struct angara_join *cmd,
+			  u8 opcode, int absent)
 {
 	struct angara_adm_cmd adm = { .opcode = opcode };
 	struct angara_adm_cpl cpl;
@@ -443,7 +443,7 @@ static int membership(struct emb_dev *d, const struct angara_join *cmd,
 int emb_join(struct emb_dev *d, void *arg)
 {
 	const struct angara_join *cmd = arg;
-	int ret = membership(d, arg, ANGARA_ADM_JOIN, -ENOENT);
+	int ret = row_membership(d, arg, ANGARA_ADM_JOIN, -ENOENT);
 
 	if (!ret)
 		emb_board_join(d, cmd->tree);
@@ -456,5 +456,5 @@ int emb_leave(struct emb_dev *d, void *arg)
 
 	if (cmd->tree < ANGARA_MAX_TREES)
 		emb_board_leave(d, cmd->tree);
-	return membership(d, arg, ANGARA_ADM_LEAVE, -ENOTCONN);
+	return row_membership(d, arg, ANGARA_ADM_LEAVE, -ENOTCONN);
 }

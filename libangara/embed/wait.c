@@ -53,7 +53,7 @@ void emb_offer_help(struct emb_dev *d)
 			return;
 }
 
-static void withdraw(struct emb_dev *d)
+static void sleep_withdraw(struct emb_dev *d)
 {
 	u32 *place = d->fab->head->helpers;
 	u32 mine = (d->node << 8 | d->num) + 1;
@@ -68,7 +68,7 @@ static void withdraw(struct emb_dev *d)
  * Sleeps once, at most @ms.  Return: true if it did not sleep, since there was
  * work.
  */
-static bool doze(struct ang_dev *dev, u64 ms)
+static bool sleep_doze(struct ang_dev *dev, u64 ms)
 {
 	struct emb_dev *d = dev->priv;
 	u32 word = ang_load_acquire(&d->ctx->wake);
@@ -88,7 +88,7 @@ static bool doze(struct ang_dev *dev, u64 ms)
 	       emb_help(&d->run, true);
 	if (!busy)
 		sleep_on(d->ctx, word, ms);
-	withdraw(d);
+	sleep_withdraw(d);
 	ang_fetch_add(&d->ctx->asleep, (u32)-1);
 	return busy;
 }
@@ -116,7 +116,7 @@ int emb_wait(struct ang_dev *dev, int timeout_ms)
 				return -ETIMEDOUT;
 			ms = now >= end ? 0 : end - now < ms ? end - now : ms;
 		}
-		if (ms && !doze(dev, ms) && emb_news(d))
+		if (ms && !sleep_doze(dev, ms) && emb_news(d))
 			return 0;
 	}
 }

@@ -19,9 +19,10 @@
 
 #define CALLS		20
 #define MAX_BYTES	(16L << 20)
+#define MAX_PROCS	4096
 #define EXIT_USAGE	2
 
-static int rank, size, counts[4096], displs[4096];
+static int rank, size, counts[MAX_PROCS], displs[MAX_PROCS];
 static char *in, *out;
 
 static void run_barrier(int n)
@@ -127,14 +128,14 @@ static const struct coll {
 };
 #define COLLS	(sizeof(colls) / sizeof(*colls))
 
-static int usage(const char *what, const char *word)
+static int measure_usage(const char *what, const char *word)
 {
 	if (!rank)
 		fprintf(stderr, "angara-mpi-measure: %s '%s'\n", what, word);
 	return EXIT_USAGE;
 }
 
-static const struct coll *find(const char *name)
+static const struct coll *measure_find(const char *name)
 {
 	size_t i;
 
@@ -163,7 +164,7 @@ static double time_round(const struct coll *coll, int n)
 	return all;
 }
 
-static void measure(const struct coll *coll, long bytes, long rounds)
+static void measure_coll(const struct coll *coll, long bytes, long rounds)
 {
 	double best = 0, us;
 	long i;
@@ -181,7 +182,7 @@ static void measure(const struct coll *coll, long bytes, long rounds)
 }
 
 /* Return: the number; -1. */
-static long number(const char *text, long max)
+static long measure_number(const char *text, long max)
 {
 	char *end;
 	long v;
@@ -191,36 +192,40 @@ static long number(const char *text, long max)
 	return *end || end == text || errno || v < 1 || v > max ? -1 : v;
 }
 
-static int run(int argc, char **argv)
+static int measure_run(int argc, char **argv)
 {
-	long rounds = argc > 1 ? number(argv[1], 1000000) : -1, longest = 8;
+	long rounds = argc > 1 ? measure_number(argv[1], 1000000) : -1, longest = 8;
 	int dashes, i, k;
 
 	for (dashes = 2; dashes < argc && strcmp(argv[dashes], "--"); dashes++) {
-		long bytes = number(argv[dashes], MAX_BYTES);
+		long bytes = measure_number(argv[dashes], MAX_BYTES);
 
 		if (bytes < 0 || bytes % 8)
-			return usage("not a multiple of 8 up to 16 MiB:",
-				     argv[dashes]);
+			return measure_usage("BYTES must be a multiple of 8 up to 16 MiB, not",
+					     argv[dashes]);
 		longest = bytes > longest ? bytes : longest;
 	}
 	if (rounds < 0 || dashes == 2 || dashes >= argc - 1)
-		return usage("usage: ROUNDS BYTES... -- COLLECTIVE..., not",
-			     argc > 1 ? argv[1] : "");
-	if (size > (int)(sizeof(counts) / sizeof(*counts)))
-		return usage("too many processes:", "");
+		return measure_usage("expected ROUNDS BYTES... -- COLLECTIVE..., not",
+				     argc > 1 ? argv[1] : "");
+	if (size > MAX_PROCS) {
+		char text[12];
+
+		snprintf(text, sizeof(text), "%d", size);
+		return measure_usage("must have at most 4096 processes, not", text);
+	}
 	in = calloc((size_t)size, (size_t)longest);
 	out = calloc((size_t)size, (size_t)longest);
 	if (!in || !out)
-		return usage("no memory for", "buffers");
+		return measure_usage("no memory for", "buffers");
 	for (i = dashes + 1; i < argc; i++) {
-		const struct coll *coll = find(argv[i]);
+		const struct coll *coll = measure_find(argv[i]);
 
 		if (!coll)
-			return usage("unknown collective", argv[i]);
+			return measure_usage("unknown COLLECTIVE", argv[i]);
 		for (k = 2; k < dashes; k++)
 			if (k == 2 || coll->run != run_barrier)
-				measure(coll, number(argv[k], MAX_BYTES), rounds);
+				measure_coll(coll, measure_number(argv[k], MAX_BYTES), rounds);
 	}
 	return 0;
 }
@@ -232,7 +237,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	ret = run(argc, argv);
+	ret = measure_run(argc, argv);
 	free(in);
 	free(out);
 	MPI_Finalize();

@@ -28,7 +28,7 @@
 
 #define LOOKS_PER_CHECK	1024U
 
-static size_t least(size_t a, size_t b)
+static size_t run_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -165,7 +165,7 @@ static int step_bcast(struct ami_work *w)
 	bool source = w->k.c->rank == w->k.root;
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, ami.set.part);
+		size_t len = run_least(w->len - w->done, ami.set.part);
 		char *buf = w->out.base + w->done, *at;
 		int ret;
 
@@ -201,7 +201,7 @@ static int step_bcast_software(struct ami_work *w)
 	char *at = stage_part(t, 0);
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, ami.set.part);
+		size_t len = run_least(w->len - w->done, ami.set.part);
 		char *buf = w->out.base + w->done;
 		int ret;
 
@@ -275,7 +275,7 @@ static int vector_post(struct ami_work *w, struct ami_req *req, u64 off,
 /* Return: 1: a part has been started; 0: there is no room; -errno. */
 static int vector_begin(struct ami_work *w)
 {
-	size_t len = least(w->len - w->posted, ami.set.part);
+	size_t len = run_least(w->len - w->posted, ami.set.part);
 	u32 turn = turn_of(w->posted), size = w->k.rtype.size;
 	char *at = stage_part(w->k.t, turn);
 	int ret;
@@ -294,7 +294,7 @@ static int step_vector(struct ami_work *w)
 	int ret;
 
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, ami.set.part);
+		size_t len = run_least(w->len - w->done, ami.set.part);
 		u32 turn = turn_of(w->done);
 
 		while (w->posted < w->len &&
@@ -348,11 +348,11 @@ static int blocks_agree(struct ami_work *w)
 }
 
 /* Bytes of a block in the round that starts at @done. */
-static size_t piece(const struct ami_work *w, const struct ami_data *d, u32 i)
+static size_t vector_piece(const struct ami_work *w, const struct ami_data *d, u32 i)
 {
 	size_t len = ami_block_len(d, i);
 
-	return len > w->done ? least(len - w->done, w->chunk) : 0;
+	return len > w->done ? run_least(len - w->done, w->chunk) : 0;
 }
 
 /*
@@ -366,7 +366,7 @@ static void move_pieces(const struct ami_work *w, const struct ami_data *d,
 	u32 i;
 
 	for (i = 0; i < d->num; i++) {
-		size_t len = piece(w, d, i);
+		size_t len = vector_piece(w, d, i);
 
 		sizes[i] = len;
 		displs[i] = at;
@@ -389,7 +389,7 @@ static void size_pieces(const struct ami_work *w, const struct ami_data *d,
 	u32 i;
 
 	for (i = 0; i < d->num; i++) {
-		sizes[i] = piece(w, d, i);
+		sizes[i] = vector_piece(w, d, i);
 		displs[i] = at;
 		at += sizes[i];
 	}
@@ -473,7 +473,7 @@ static int step_blocks(struct ami_work *w)
 		return ret;
 	w->chunk = ami.set.part / (size_t)w->k.c->size / UNIT * UNIT;
 	while (w->done < w->len) {
-		size_t len = least(w->len - w->done, w->chunk);
+		size_t len = run_least(w->len - w->done, w->chunk);
 
 		if (w->posted == w->done) {
 			move_pieces(w, &w->in, stage_part(t, 0), false, t->sizes);

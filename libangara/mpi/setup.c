@@ -85,7 +85,7 @@ static void close_adapter(void)
 	ami.job = NULL;
 }
 
-static const char *reason(int err)
+static const char *setup_reason(int err)
 {
 	switch (err) {
 	case -ENODEV:
@@ -119,7 +119,7 @@ static bool setup_fabric(void)
 	PMPI_Allreduce(&failed, &lowest, 1, MPI_INT, MPI_MIN, ami.world);
 	if (lowest == ami.rank)
 		ami_say("rank %d: %s: all collectives pass through to the MPI",
-			ami.rank, reason(err));
+			ami.rank, setup_reason(err));
 	if (lowest == ami.size)
 		return true;
 	close_adapter();

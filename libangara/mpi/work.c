@@ -44,7 +44,7 @@ static struct helper {
 	.wake = PTHREAD_COND_INITIALIZER,
 };
 
-static void nap(long ns)
+static void helper_nap(long ns)
 {
 	const struct timespec ts = { .tv_nsec = ns };
 
@@ -78,7 +78,7 @@ void ami_relax(u32 turns)
 	if (turns < SLEEP_TURNS)
 		sched_yield();
 	else
-		nap(SLEEP_NS);
+		helper_nap(SLEEP_NS);
 }
 
 /* Lets the MPI make progress with its messages. */
@@ -279,7 +279,7 @@ void ami_work_wait(struct ami_work *w)
 	while (!ang_load_acquire(&w->over)) {
 		/* A thread that sleeps with the lock would block the others. */
 		if (ang_load_acquire(&dev->wanted))
-			nap(SLEEP_NS);
+			helper_nap(SLEEP_NS);
 		ami_lock(dev);
 		ret = w->over ? 0 : work_sleep(w);
 		if (ret)
@@ -326,7 +326,7 @@ void ami_team_drain(struct ami_team *t)
 	while (!quiet) {
 		/* An error handler in another thread may need the context. */
 		if (ang_load_acquire(&dev->wanted))
-			nap(SLEEP_NS);
+			helper_nap(SLEEP_NS);
 		ami_lock(dev);
 		ret = team_quiet(t) ? 0 : dev_poll(dev, AMI_WAIT_MS);
 		if (ret)
@@ -388,7 +388,7 @@ static void *helper_run(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&helper.lock);
-		nap(HELPER_NS);
+		helper_nap(HELPER_NS);
 		pthread_mutex_lock(&ami.lock);
 		for (dev = ami.devs; dev; dev = dev->next)
 			dev_look(dev, false);

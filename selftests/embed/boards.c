@@ -73,7 +73,9 @@ static void expect(unsigned int count, int32_t salt)
 
 	for (i = 0; i < count; i++)
 		if (data[1024 + i] != base + (int32_t)size * ((int32_t)i + salt))
-			errx(1, "element %u is wrong", i);
+			errx(1, "element %u of a result is %d, not %d", i,
+			     data[1024 + i],
+			     base + (int32_t)size * ((int32_t)i + salt));
 }
 
 /*
@@ -149,7 +151,7 @@ static void killed(unsigned int time)
 	if (!ret)
 		ret = angara_barrier(team);
 	if (!team_lost(ret))
-		errx(1, "after a death: %s", strerror(-ret));
+		errx(1, "a barrier after the death of a member: %s", strerror(-ret));
 }
 
 static void absent(unsigned int time)
@@ -169,7 +171,7 @@ static void absent(unsigned int time)
 	kill(pids[0], SIGRTMIN);
 	ret = pending_wait(ctx, &req, DEADLINE);
 	if (ret != -ECONNRESET)
-		errx(1, "without a member: %s", strerror(-ret));
+		errx(1, "a reduction without a dead member ends with: %s", strerror(-ret));
 }
 
 static uint64_t now_ns(void)
@@ -196,7 +198,7 @@ static void asleep(unsigned int time)
 	expect(2, (int32_t)time);
 	slow += now_ns() - start > PROMPT;
 	if (slow > TIMES / 2)
-		errx(1, "%u times no result in %llu ns", slow, PROMPT);
+		errx(1, "%u reductions took more than %llu ns", slow, PROMPT);
 }
 
 static void unmet(unsigned int time)
@@ -210,7 +212,8 @@ static void unmet(unsigned int time)
 	if (rank)
 		ret = pending_wait(ctx, &req, 4 * EMB_LOOK_MS);
 	if (ret == -ETIMEDOUT && ctx->dev.boarded)
-		errx(1, "the reduction stays on its board");
+		errx(1, "the reduction is still on its board after %d ms",
+		     4 * EMB_LOOK_MS);
 	CHECK(pending_wait(ctx, &req, LIMIT));
 	expect(2, (int32_t)time);
 }
@@ -225,7 +228,7 @@ static void disagree(unsigned int time)
 	ret = pending_wait(ctx, &req, LIMIT);
 	/* The other member has ended already. */
 	if (ret != -EPROTO && ret != -ECONNRESET)
-		errx(1, "members disagree: %s", strerror(-ret));
+		errx(1, "a reduction of different lengths ends with: %s", strerror(-ret));
 }
 
 /* The barrier is complete after the broadcast has arrived everywhere. */

@@ -50,7 +50,7 @@ static struct counted *object(struct counted *to, u32 *n, u32 router, u32 kind,
 	    to[*n - 1].kind == kind)
 		return &to[*n - 1];
 	if (*n == MOST)
-		errx(1, "too many objects");
+		errx(1, "more than %u objects have counters", MOST);
 	to[*n] = (struct counted){ .router = router, .kind = kind, .index = index };
 	return &to[(*n)++];
 }
@@ -120,7 +120,7 @@ static void growth_write(const char *path)
 
 		if (first_n != last_n || c->router != was->router ||
 		    c->kind != was->kind || c->index != was->index)
-			errx(1, "objects have come or gone");
+			errx(1, "the two readings of counters have different objects");
 		fprintf(f, "router %u kind %u index %u:", c->router, c->kind,
 			c->index);
 		for (k = 0; k < sizeof(c->word) / 8; k++)

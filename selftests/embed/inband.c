@@ -138,7 +138,7 @@ static u32 row_epoch(u32 router, u8 *state)
 				    NULL);
 
 	if (ret && ret != -ENOENT)
-		errx(1, "row of %u: %s", router, strerror(-ret));
+		errx(1, "cannot read the row of router %u: %s", router, strerror(-ret));
 	*state = ret ? ANGARA_TREE_STATE_UNSET : row.state;
 	return ret ? 0 : le16_to_cpu(row.epoch);
 }
@@ -568,7 +568,7 @@ static void fabric_open(const char *name)
 	CHECK(angara_manager_open("0", &others));
 	CHECK(angara_manager_describe(mine, &text));
 	if (strncmp(text, name, strlen(name)))
-		errx(1, "\"%s\": described as \"%s\"", name, text);
+		errx(1, "the fabric \"%s\" is described as \"%s\"", name, text);
 	CHECK(angara_fabric_open(text, &fabric, NULL, 0));
 	free(text);
 	size = angara_fabric_routers(fabric);
@@ -578,7 +578,7 @@ static void fabric_open(const char *name)
 		pe[i] = 1;
 	/* Some links of the tree are not on the path to any router. */
 	if (angara_fabric_tree(fabric, angara_fabric_nodes(fabric) - 1, pe, NULL, rows) < 2)
-		errx(1, "no tree");
+		errx(1, "cannot build a tree of all nodes");
 	free(pe);
 	for (u32 i = 0; i < size; i++) {
 		rows[i].tree = TREE;

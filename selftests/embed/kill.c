@@ -75,7 +75,7 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 	return (unsigned int)(*state >> 33) % below;
 }
 
-/* The work of the processes. */
+/* Operations of the job that is killed, and of the job that must not notice. */
 
 static int limit_ms = LIMIT_MS;
 
@@ -595,7 +595,7 @@ int main(int argc, char **argv)
 		 getpid());
 	stand_start(argv[0]);
 	if (!stand_begins())
-		errx(1, "the bystanders do not begin");
+		errx(1, "the job on the other nodes does not start");
 	for (i = 0; i < rounds && !stand->errors; i++) {
 		if (isatty(2) && i % 10 == 0)
 			fprintf(stderr, "\r%u of %u rounds", i, rounds);

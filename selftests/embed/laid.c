@@ -43,7 +43,7 @@ static void finish(unsigned int i)
 	int ret = at_finish(&members[i]);
 
 	if (ret)
-		errx(1, "node %u: status %d", i, ret);
+		errx(1, "node %u: the operation ended with status %d", i, ret);
 }
 
 static void start(unsigned int i, const struct angara_wqe *w)
@@ -51,7 +51,7 @@ static void start(unsigned int i, const struct angara_wqe *w)
 	int ret = at_start(&members[i], w);
 
 	if (ret)
-		errx(1, "node %u: %s", i, strerror(-ret));
+		errx(1, "node %u: cannot start an operation: %s", i, strerror(-ret));
 }
 
 static void compare(unsigned int i, const char *what, const void *want, size_t bytes)
@@ -122,10 +122,10 @@ int main(int argc, char **argv)
 		int ret = at_member_open(&members[i], &group, i, 2 * HALF);
 
 		if (ret != KEY)
-			errx(1, "node %u: %d", i, ret);
+			errx(1, "node %u: cannot open a member: %d, not the key %d", i, ret, KEY);
 		ret = at_join(members[i].x.fd, tree);
 		if (ret)
-			errx(1, "node %u joins: %s", i, strerror(-ret));
+			errx(1, "node %u cannot join its tree: %s", i, strerror(-ret));
 	}
 	for (size_t count = 1; count <= HALF / 8; count = 3 * count + 1) {
 		allreduce(tree, count);

@@ -75,7 +75,7 @@ void team_set_up(unsigned int n, size_t len)
 	for (i = 0; i < n; i++)
 		pe[i] = 1;
 	if (angara_tree_build(&topo, 0, pe, 0, rows) != (int)n)
-		errx(1, "no tree");
+		errx(1, "cannot build a tree of all nodes");
 	for (i = 0; i < n; i++)
 		open_member(i, n, len, &rows[i]);
 	for (i = 0; i < n; i++)

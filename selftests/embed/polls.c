@@ -213,13 +213,13 @@ int main(void)
 	for (i = 0; i < CALLS; i++) {
 		pid[i] = other_process();
 		if (pid[i] < 0) {
-			puts("Bail out! no other process");
+			puts("Bail out! the other process did not start");
 			return 1;
 		}
 	}
 	if (angara_domain_open("0", NULL, &dom) || angara_ctx_open(dom, NULL, &ctx) ||
 	    sem_init(&begun, 0, 0) || sem_init(&may_end, 0, 0)) {
-		puts("Bail out! no device");
+		puts("Bail out! cannot open a context of a device");
 		return 1;
 	}
 	for (i = 0; i < CALLS; i++)

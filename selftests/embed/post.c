@@ -41,7 +41,7 @@ int main(void)
 
 	if (angara_domain_open(NULL, NULL, &dom) || angara_ctx_open(dom, NULL, &ctx) ||
 	    angara_malloc(dom, 4096, &mr)) {
-		puts("Bail out! no device");
+		puts("Bail out! cannot open a context of a device");
 		return 1;
 	}
 	angara_ctx_query(ctx, &info);

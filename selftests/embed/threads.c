@@ -58,7 +58,7 @@ static void finish(struct worker *w, int ret, struct pending *req)
 			errx(1, "angara_ctx_fd: %s", strerror(-p.fd));
 		while ((ret = pending_test(w->m->ctx, req)) == -EAGAIN)
 			if (!angara_ctx_arm(w->m->ctx) && poll(&p, 1, LIMIT) == 0)
-				errx(1, "nothing to test in %u ms", LIMIT);
+				errx(1, "no event at the context within %u ms", LIMIT);
 		break;
 	default:
 		ret = pending_wait(w->m->ctx, req, LIMIT);
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 			.m = &member[i],
 		};
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			errx(1, "no thread");
+			errx(1, "cannot create a thread");
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);

@@ -268,7 +268,7 @@ static void set_up(void)
 	CHECK(angara_team_malloc(teams[0], (QUEUED * 2 + 1) * ROOM, &mr));
 	for (i = 0; i < 2; i++)
 		if (teams[i] && !teams[i]->offloaded)
-			errx(1, "a team has no tree");
+			errx(1, "team %u has no tree", i);
 }
 
 int main(int argc, char **argv)

@@ -143,7 +143,7 @@ int main(void)
 	struct emb_dev *d;
 
 	if (angara_domain_open(NULL, NULL, &dom) || angara_ctx_open(dom, NULL, &ctx)) {
-		puts("Bail out! no device");
+		puts("Bail out! cannot open a context of a device");
 		return 1;
 	}
 	d = ctx->dev.priv;
@@ -165,7 +165,7 @@ int main(void)
 	result(ctx->spin_most > ctx->spin_least && spins_less(ctx),
 	       "after long waits a wait spins for less");
 	if (angara_ctx_open(dom, &attr, &fixed)) {
-		puts("Bail out! no second context");
+		puts("Bail out! cannot open a second context");
 		return 1;
 	}
 	result(waited(fixed) != ~0U && fixed->spin_ns == 7000, "a given spin stays");

@@ -25,7 +25,7 @@ static const struct family *find(const char *name)
 	for (i = 0; families[i]; i++)
 		if (!strcmp(families[i]->name, name))
 			return families[i];
-	fprintf(stderr, "explore: no family '%s'\n", name);
+	fprintf(stderr, "explore: unknown family '%s'; explore --list lists them\n", name);
 	exit(2);
 }
 

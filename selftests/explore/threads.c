@@ -115,7 +115,7 @@ static void rounds(const struct family *f, u64 count)
 	for (i = 0; i < f->nodes + nworkers; i++)
 		if (pthread_create(&handles[n++], NULL, thread, &shared.actor[
 				   i < f->nodes ? i : NODES + i - f->nodes]))
-			test_fail(__FILE__, __LINE__, "no thread");
+			test_fail(__FILE__, __LINE__, "cannot create a thread");
 	for (seed = 1; seed <= count; seed++) {
 		world_restore(seed);
 		__atomic_store_n(&ended, 0, __ATOMIC_RELEASE);

@@ -181,7 +181,7 @@ usage()
 		refused 'not a multiple of 8' cost bcast-torus -b 9 &&
 		refused 'only 8 ranks' cost bcast-torus --root 8 &&
 		refused 'one process: start several' cost bcast-torus -l machine &&
-		refused 'ranks keep their numbers' map allgather-ring &&
+		refused 'allgather-ring does not renumber ranks' map allgather-ring &&
 		refused 'the limit is 20000000: take fewer ranks' \
 			simulate allreduce-ring -l 65536:1us:1GB/s &&
 		refused 'the limit is 2000000000: take fewer ranks' \

@@ -38,12 +38,20 @@ build()
 	variant plain libangara tools/run && programs "$TAP_TMP"
 }
 
-# changed FOLDER FILE FROM TO: both programs, with a file of the library changed.
+# changed FOLDER FILE FROM TO: both programs, with a file of the library changed, in
+# a new folder. All files that share a name with a changed header include it.
 changed()
 {
-	mutate "libangara/$2" "$3" "$4" >"$1/changed.c" &&
-		${CC:-cc} "${FLAGS[@]}" -fPIC -c -o "$1/changed.o" "$1/changed.c" &&
-		programs "$1" "$1/changed.o"
+	local dir=$1 file=libangara/$2 source
+
+	mutate "$file" "$3" "$4" >"$dir/${2##*/}" || return
+	if [[ $2 = *.h ]]; then
+		cp "${file%.h}"*.c "$dir" || return
+	fi
+	for source in "$dir"/*.c; do
+		${CC:-cc} "${FLAGS[@]}" -fPIC -c -o "$source.o" "$source" || return
+	done
+	programs "$dir" "$dir"/*.o
 }
 
 # job FABRIC N COMMAND...: runs a job; the first member that fails ends it.
@@ -179,7 +187,7 @@ paused()
 	local dir=$TAP_TMP/paused$1 file
 
 	mkdir "$dir" || return
-	for file in libangara/embed/board{,_sum}.c selftests/embed/pause.c; do
+	for file in libangara/embed/board{,_sum,_word}.c selftests/embed/pause.c; do
 		${CC:-cc} -Iselftests/embed/env -I. "${FLAGS[@]}" -fPIC -c \
 			-o "$dir/${file##*/}.o" "$file" || return
 	done

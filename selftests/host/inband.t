@@ -74,7 +74,7 @@ finds()
 	return 1
 }
 
-# fault FIRST NAME FROM TO: a fault of the list
+# fault FIRST NAME FROM TO: checks that a fault of the list is found
 fault()
 {
 	seek "found: $1: $2" finds "$1" "$3" "$4"

@@ -61,6 +61,13 @@ circle()
 		<(selftests/circles "$VARIANTS"/plain/obj/libangara/*.o | sed 's/o$/c/')
 }
 
+# The files of the algorithms, and those of the topologies, form no circle.
+layered()
+{
+	selftests/circles "$VARIANTS"/plain/obj/libangara/algo/*.o &&
+		selftests/circles "$VARIANTS"/plain/obj/libangara/topo/*.o
+}
+
 # A page of several functions names all of them; the other pages refer to it.
 aliases()
 {
@@ -223,6 +230,7 @@ soname()
 
 check 'installs' install_all
 check 'no file joins the circle of calls' circle
+check 'no circle of calls in algo and topo' layered
 check 'headers and map have the same functions' same declared mapped
 check 'map and library have the same functions' same mapped exported
 check 'each function has a man page' same exported described

@@ -138,9 +138,9 @@ cycles()
 			visit($_, @way, $f) for @{$to{$f} || []};
 			$state{$f} = 2;
 		}
-		die "no calls found\n" if keys %to < 50 || $host_calls < 10;
-		die "no tables found\n" if @tables < 10;
-		die "no kinds found\n" if $ENV{KINDS} !~ /_peer/;
+		die "less than 50 functions of the model with calls are found\n" if keys %to < 50 || $host_calls < 10;
+		die "less than 10 tables of functions are found\n" if @tables < 10;
+		die "the kinds of topologies are not found\n" if $ENV{KINDS} !~ /_peer/;
 		visit($_) for sort keys %to;'
 }
 

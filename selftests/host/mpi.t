@@ -196,6 +196,19 @@ spmv()
 	done
 }
 
+# words COMMAND: the words of all tools
+words()
+{
+	local command=$OUT/bin/$1 word
+
+	for word in -h --help; do
+		"$command" $word | grep -q "^Usage: $1 " || return
+	done
+	for word in -V --version; do
+		"$command" $word | grep -qx "$1 [0-9]*\.[0-9]*\.[0-9]*" || return
+	done
+}
+
 # bare COMMAND...: mpirun without the additions of angara-mpirun
 bare()
 {
@@ -354,7 +367,9 @@ by_openmpi()
 		"$OUT/bin/angara-mpirun" -n 2 true
 	check 'an unknown MPI' says "unknown MPI 'lam'" 2 \
 		"$OUT/bin/angara-mpirun" --mpi lam -n 2 true
-	check '--help' sh -c "'$OUT/bin/angara-mpirun' --help | grep -q '^Usage: '"
+	for command in angara-mpirun angara-mpi-tune; do
+		check "$command: -h, --help, -V, --version" words "$command"
+	done
 }
 
 # The library is built with sanitizers, whose runtime must load first; leaks of

@@ -147,7 +147,7 @@ sub values_of
 sub header_names
 {
 	my ($prefix) = @_;
-	open(my $in, '<', "$top/uapi/linux/angara_nl.h") or die "header: $!\n";
+	open(my $in, '<', "$top/uapi/linux/angara_nl.h") or die "angara_nl.h: $!\n";
 	my %names = map { $_ => 1 } join('', <$in>) =~
 		/^(?:\t|#define\s+)($prefix\w+)\b/mg;
 	return grep { !/_(UNSPEC|MAX)$/ } sort keys %names;
@@ -319,7 +319,7 @@ for my $file (qw(driver/netlink.c driver/netlink_get.c driver/event.c tools/vfio
 my %text = ( ANGARA_GENL_NAME => $doc->{name},
 	     ANGARA_GENL_MCGRP => $doc->{'mcast-groups'}[0]{name},
 	     ANGARA_GENL_MCGRP_ADMIN => $doc->{'mcast-groups'}[1]{name} );
-open(my $header, '<', "$top/uapi/linux/angara_nl.h") or die "header: $!\n";
+open(my $header, '<', "$top/uapi/linux/angara_nl.h") or die "angara_nl.h: $!\n";
 my $source = join '', <$header>;
 for my $name (sort keys %text) {
 	ok($source =~ /^#define $name\s+"\Q$text{$name}\E"$/m,

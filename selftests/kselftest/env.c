@@ -53,7 +53,7 @@ void at_require(unsigned int what)
 	int ret;
 
 	if ((what & AT_ROOT) && geteuid() != 0)
-		skip_all("not root");
+		skip_all("needs root");
 	if ((what & AT_DEVICE) && !at_devices())
 		skip_all("there is no /dev/angara*: is angara_loop loaded?");
 	if (what & AT_TORUS) {
@@ -65,7 +65,7 @@ void at_require(unsigned int what)
 	if ((what & AT_LOOP) && access(LOOP_DIR "new_fabric", W_OK))
 		skip_all(LOOP_DIR "new_fabric: %s", strerror(errno));
 	if ((what & AT_CARD) && cards() < 2)
-		skip_all("there are no two adapters on PCI Express");
+		skip_all("needs two adapters on PCI Express");
 	if ((what & AT_HUGE) &&
 	    (access("/proc/sys/vm/nr_hugepages", W_OK) ||
 	     at_proc_bytes("/proc/meminfo", "Hugepagesize") != 2 << 20))

@@ -295,8 +295,8 @@ static int work(const struct load *load, struct at_ctx *x)
 }
 
 /*
- * Uses the fabric in a child, until an error.  Exit status: 0 if that is
- * -ENODEV, else another value.
+ * Uses the fabric in a child, until an error.  The child's exit status is 0 if the
+ * error is -ENODEV, else another value.
  */
 static int child(const struct load *load, unsigned int dev, int ready)
 {

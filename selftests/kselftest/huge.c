@@ -109,7 +109,7 @@ FIXTURE_SETUP(huge)
 	self->mem = huge_map();
 	if (!self->mem) {
 		put_number(POOL, self->had);
-		SKIP(return, "memory has no %d huge pages in it", COUNT);
+		SKIP(return, "cannot map %d huge pages", COUNT);
 	}
 	for (self->dev = 0; self->dev < end; self->dev++)
 		if (!at_ctx_open(&self->x, self->dev, NULL))
@@ -119,7 +119,7 @@ FIXTURE_SETUP(huge)
 	ASSERT_NE(NULL, self->near);
 	ASSERT_EQ(0, at_mr(&self->x, self->near, 2 * AT_PAGE, ANGARA_ACCESS_ALL));
 	if (mkdir(TRACING, 0700)) {
-		SKIP(return, "no tracefs");
+		SKIP(return, "needs tracefs: cannot make " TRACING);
 	}
 	ASSERT_EQ(0, put_number(TRACING "/events/angara/angara_mr/enable", 1));
 }

@@ -90,7 +90,7 @@ FIXTURE_SETUP(manage)
 	ASSERT_EQ(0, node_at(self->fd, -1, &node));
 	joined = le64toh(node.joined);
 	if (!joined)
-		SKIP(return, "a fabric of one node");
+		SKIP(return, "the fabric has one node: it has no links");
 	self->port = __builtin_ctzll(joined);
 	ASSERT_EQ(0, node_at(self->fd, self->port, &node));
 	self->far = le32toh(node.router);
@@ -221,7 +221,7 @@ TEST_F(manage, a_row_of_another_device)
 			at_query(fd, &q);
 	}
 	if (q.node != self->far)
-		SKIP(return, "the other router has no device here");
+		SKIP(return, "the router at the other end of the link has no device here");
 	ASSERT_LE(0, at_domain_create(fd, 0));
 	ASSERT_EQ(0, at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &ctx));
 	EXPECT_EQ(-ENOENT, at_ioctl(ctx.fd, ANGARA_IOCTL_JOIN, &join));

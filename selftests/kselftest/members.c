@@ -332,7 +332,7 @@ TEST_F(members, broadcast_refused_by_one)
 	int key;
 
 	if (self->n < 2)
-		SKIP(return, "needs two participants");
+		SKIP(return, "needs two participants, the tree has %u", self->n);
 	for (i = 0; i < self->n; i++) {
 		key = at_mr(&self->m[i].x, self->m[i].mem + HALF, HALF,
 			    i == refuser ? ANGARA_ACCESS_LOCAL_WRITE :
@@ -395,7 +395,7 @@ TEST_F(members, row_cleared_under_way)
 	unsigned int i, last = self->n - 1;
 
 	if (self->n < 2)
-		SKIP(return, "needs two participants");
+		SKIP(return, "needs two participants, the tree has %u", self->n);
 	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_begin(&self->m[i], &w));
 	}
@@ -412,7 +412,7 @@ TEST_F(members, one_leaves_under_way)
 	struct angara_tree_get get;
 
 	if (self->n < 2)
-		SKIP(return, "needs two participants");
+		SKIP(return, "needs two participants, the tree has %u", self->n);
 	for (i = 0; i < last; i++) {
 		ASSERT_EQ(0, at_begin(&self->m[i], &w));
 	}

@@ -383,7 +383,7 @@ TEST_F(offsets, map_survives_the_fabric)
 	struct at_ctx x;
 
 	if (at_loop_add("2", &loop))
-		SKIP(return, "no loopback to make a fabric with");
+		SKIP(return, "cannot create a fabric: is angara_loop loaded?");
 	ASSERT_EQ(0, at_fabric_find_id(&f, loop.id));
 	ASSERT_EQ(0, at_ctx_open(&x, f.dev[0], NULL));
 	ASSERT_EQ(0, at_loop_remove(&loop));

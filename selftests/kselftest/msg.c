@@ -194,7 +194,7 @@ TEST_F(msg, receiver_closes)
 	unsigned int i;
 
 	if (self->e.x == self->e.y)
-		SKIP(return, "it is the sender");
+		SKIP(return, "the receiver is the sender, too: it cannot close alone");
 	ASSERT_EQ(0, fill(self->e.x, self->e.y, self->e.xkey, self->e.xmem, 0, 9));
 	for (i = 0; i < 5; i++)
 		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
@@ -214,7 +214,7 @@ TEST_F(msg, sender_closes)
 	unsigned int i, own = 0;
 
 	if (self->e.x == self->e.y)
-		SKIP(return, "it is the receiver");
+		SKIP(return, "the sender is the receiver, too: it cannot close alone");
 	ASSERT_EQ(0, fill(self->e.x, self->e.y, self->e.xkey, self->e.xmem, 0, 9));
 	for (i = 0; i < 5; i++)
 		ASSERT_EQ(0, at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS));
@@ -242,7 +242,7 @@ TEST_F(msg, hostile_index)
 	unsigned int i;
 
 	if (self->e.x == self->e.y)
-		SKIP(return, "it would have no operations left");
+		SKIP(return, "the receiver is the sender, too, and would stop itself");
 	for (i = 0; i < 300; i++) {
 		seed = seed * 6364136223846793005ULL + 1;
 		w = send_to(self->e.y, self->e.xkey, 0, i, (seed >> 40) % 4097);

@@ -348,7 +348,7 @@ TEST_F(sleep, woken_by_removal)
 	pthread_t t;
 
 	if (at_loop_add("2x2", &loop))
-		SKIP(return, "no loopback to make a fabric with");
+		SKIP(return, "cannot create a fabric: is angara_loop loaded?");
 	ASSERT_EQ(0, at_fabric_find_id(&f, loop.id));
 	ASSERT_EQ(0, at_ctx_open(&x, f.dev[1], NULL));
 	s = (struct sleeper) { .x = &x };

@@ -224,7 +224,7 @@ void *at_randcalls_work(void *caller)
 			at_rand(&w->seed, AT_RANDCALLS_FILES));
 		w->calls++;
 		if (!expected(w, ret)) {
-			fprintf(stderr, "# unexpected answer %d\n", ret);
+			fprintf(stderr, "# a call returned %d, which is none of the errors to expect\n", ret);
 			w->bad++;
 		}
 	}

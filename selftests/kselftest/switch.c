@@ -99,7 +99,7 @@ FIXTURE_SETUP(sw)
 		self->fd[i] = -1;
 	self->made = !at_loop_add(KIND, &self->loop);
 	if (devices_open(self) != NODES)
-		SKIP(return, "no fabric " KIND);
+		SKIP(return, "no fabric " KIND " here, and none can be created");
 	for (i = 0; i < ROUTERS; i++) {
 		self->rows[i] = tree_rows[i];
 		self->rows[i].tree = TREE;
@@ -298,7 +298,7 @@ TEST_F(sw, delegated)
 	char path[32];
 
 	if (!self->made)
-		SKIP(return, "one user has an embedded fabric");
+		SKIP(return, "an embedded fabric has one user, and no device files");
 	at_dev_path(self->dev[keeper], path);
 	ASSERT_EQ(0, stat(path, &st));
 	ASSERT_EQ(0, chmod(path, 0666));

@@ -127,7 +127,7 @@ TEST_F(workers, share_what_one_caller_leaves)
 		TH_LOG("debugfs shows no workers");
 	}
 	if (n < 2)
-		SKIP(return, "one processor, one worker");
+		SKIP(return, "needs two workers: this machine has one processor");
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);

@@ -148,7 +148,7 @@ static bool set_up(void)
 
 		set_up_member(rank);
 		if (ang_run_init(&x->run, &x->args, &sim_ops, x))
-			return wrong("no schedule");
+			return wrong("member %u: its schedule cannot be made", rank);
 		x->len[ANG_BUF_TEMP] = x->run.sched.temp;
 		for (b = 0; b < ANG_BUF_NUM; b++) {
 			x->run.at[b] = malloc(x->len[b] + MARGIN);
@@ -192,7 +192,7 @@ static bool is(u32 rank, size_t i, struct map want)
 	struct map got = result(rank, (u32)i);
 
 	return (got.a == want.a && got.b == want.b) ||
-	       wrong("element %zu of %u: %u,%u, not %u,%u", i, rank, got.a, got.b, want.a,
+	       wrong("element %zu of member %u is %u,%u, not %u,%u", i, rank, got.a, got.b, want.a,
 		     want.b);
 }
 
@@ -264,7 +264,7 @@ static bool is_right(u32 rank)
 	switch (a->coll) {
 	case ANG_COLL_BARRIER:
 		return m[rank].knows == (1ULL << n) - 1 ||
-		       wrong("%u does not wait for all", rank);
+		       wrong("member %u leaves the barrier before all have entered it", rank);
 	case ANG_COLL_BCAST:
 		return is_block(rank, 0, a->root, 0, a->count);
 	case ANG_COLL_ALLREDUCE:
@@ -322,12 +322,12 @@ static bool untouched(u32 rank)
 	for (b = 0; b < ANG_BUF_NUM; b++)
 		for (i = 0; i < MARGIN; i++)
 			if ((u8)m[rank].run.at[b][m[rank].len[b] + i] != FILLER)
-				return wrong("a byte behind buffer %d of %u", b, rank);
+				return wrong("a byte behind buffer %d of member %u has changed", b, rank);
 	for (i = 0; !t.in_place && i < m[rank].len[ANG_BUF_IN] / sizeof(struct map); i++) {
 		struct map v = ((struct map *)m[rank].run.at[ANG_BUF_IN])[i];
 
 		if (v.a != given(rank, i).a || v.b != given(rank, i).b)
-			return wrong("the contribution of %u has changed", rank);
+			return wrong("the contribution of member %u has changed", rank);
 	}
 	return true;
 }
@@ -345,14 +345,14 @@ static bool costs(void)
 	if (a->irregular || (a->coll != ANG_COLL_BARRIER && a->count < a->size))
 		return true;
 	if (num != SKIP && num != messages)
-		return wrong("%llu messages, not %llu", (unsigned long long)messages,
+		return wrong("sends %llu messages, not %llu", (unsigned long long)messages,
 			     (unsigned long long)num);
 	if (total != SKIP && total != bytes)
-		return wrong("%llu bytes, not %llu", (unsigned long long)bytes,
+		return wrong("sends %llu bytes, not %llu", (unsigned long long)bytes,
 			     (unsigned long long)total);
 	if (a->algo == ANG_ALGO_SCATTER_ALLGATHER &&
 	    messages >= (u64)a->size * (a->size + log2_up(a->size)))
-		return wrong("%llu messages", (unsigned long long)messages);
+		return wrong("sends %llu messages, as many as a ring", (unsigned long long)messages);
 	return true;
 }
 
@@ -373,20 +373,20 @@ static bool arrivals(void)
 			if (m[rank].run.sched.steps[i].kind != ANG_STEP_RECV)
 				continue;
 			if (m[rank].run.sched.steps[i].len > longest)
-				return wrong("%zu bytes to %u, not %zu at most",
+				return wrong("sends %zu bytes to member %u at once, not %zu at most",
 					     m[rank].run.sched.steps[i].len, rank, longest);
 			num++;
 		}
 		max = num > max ? num : max;
 	}
 	if (max > most)
-		return wrong("%llu messages, not %llu at most", (unsigned long long)max,
+		return wrong("a member receives %llu messages, not %llu at most", (unsigned long long)max,
 			     (unsigned long long)most);
 	return max == most || t.args.irregular || t.args.count < t.args.size ||
 	       (t.args.packet && t.args.count % t.args.size) ||
 	       (t.args.exchange && moved(&t.args) != t.args.size) ||
 	       t.args.size != 16 || t.args.algo == ANG_ALGO_SCATTER_ALLGATHER ||
-	       wrong("%llu messages, not %llu", (unsigned long long)max,
+	       wrong("a member receives %llu messages, not %llu", (unsigned long long)max,
 		     (unsigned long long)most);
 }
 
@@ -471,7 +471,7 @@ static bool all_sizes(enum ang_coll coll, enum ang_algo algo, bool irregular)
 			if (needs_power(coll, algo) && n & (n - 1))
 				continue;
 			if (!ang_algo_valid(&t.args))
-				return wrong("not valid");
+				return wrong("ang_algo_valid() refuses this schedule");
 			if (!all_counts(irregular))
 				return false;
 		}
@@ -516,7 +516,7 @@ static bool one_torus(enum ang_coll coll, const u32 *dims)
 			.elem = sizeof(struct map), .ndims = d, .dims = t.dims,
 		};
 		if (!ang_algo_valid(&t.args))
-			return wrong("not valid");
+			return wrong("ang_algo_valid() refuses this schedule");
 		if (!all_packets())
 			return false;
 	}
@@ -559,7 +559,7 @@ static bool all_places(enum ang_algo algo, bool exchange)
 			.exchange = exchange,
 		};
 		if (!ang_algo_valid(&t.args))
-			return wrong("not valid");
+			return wrong("ang_algo_valid() refuses this schedule");
 		if (!all_counts(false))
 			return false;
 	}
@@ -614,7 +614,7 @@ static bool all_trees(void)
 				.elem = sizeof(struct map), .kin = t.kin,
 			};
 			if (!ang_algo_valid(&t.args))
-				return wrong("not valid");
+				return wrong("ang_algo_valid() refuses this schedule");
 			if (!all_packets())
 				return false;
 		}

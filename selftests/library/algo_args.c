@@ -61,7 +61,8 @@ bool chooses(void)
 				a.algo = first;
 				if (ang_algo_choose(&a) != first || !ang_algo_valid(&a) ||
 				    first == ANG_ALGO_AUTO)
-					return wrong("%s", coll_names[coll]);
+					return wrong("%s: the chosen algorithm is not the same at all members, or not valid",
+						     coll_names[coll]);
 			}
 	/* The limit on early messages of teams depends on this. */
 	for (a.size = 1; a.size < 5000; a.size += 1 + a.size / 3)
@@ -72,15 +73,15 @@ bool chooses(void)
 				a.coll = coll;
 				a.algo = ANG_ALGO_AUTO;
 				if (ang_algo_arrivals(&a, &longest) > a.size + 64)
-					return wrong("%s: many messages", coll_names[coll]);
+					return wrong("%s: a member gets more messages than the limit", coll_names[coll]);
 			}
 	a.size = 16;
 	a.coll = ANG_COLL_ALLREDUCE;
 	a.count = 8;
 	if (ang_algo_choose(&a) != ANG_ALGO_RECURSIVE_DOUBLING)
-		return wrong("short allreduce");
+		return wrong("a short allreduce does not use recursive doubling");
 	a.count = 1 << 20;
-	return ang_algo_choose(&a) == ANG_ALGO_RABENSEIFNER || wrong("long allreduce");
+	return ang_algo_choose(&a) == ANG_ALGO_RABENSEIFNER || wrong("a long allreduce does not use rabenseifner");
 }
 
 /*

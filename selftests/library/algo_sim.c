@@ -117,20 +117,20 @@ bool schedule_ok(const struct member *x)
 
 		if ((reads(s) && !range_ok(x, s->src, s->len)) ||
 		    (writes(s) && !range_ok(x, s->dst, s->len)))
-			return wrong("step %u of %u: outside of the buffer", i, x->args.rank);
+			return wrong("step %u of member %u reaches outside of its buffer", i, x->args.rank);
 		if (writes(s) && s->len && s->dst.buf == ANG_BUF_IN)
-			return wrong("step %u of %u writes to its contribution", i,
+			return wrong("step %u of member %u writes to its contribution", i,
 				     x->args.rank);
 		if (s->after > i || (i && s->after < s[-1].after))
-			return wrong("step %u of %u: bad order", i, x->args.rank);
+			return wrong("step %u of member %u waits for itself, or for less than the step before", i, x->args.rank);
 		if ((s->kind == ANG_STEP_SEND || s->kind == ANG_STEP_RECV) &&
 		    (s->peer >= x->args.size || s->peer == x->args.rank ||
 		     s->tag >= 2 * x->args.size + 64))
-			return wrong("step %u of %u: bad peer or tag", i, x->args.rank);
+			return wrong("step %u of member %u: its peer or its tag is out of range", i, x->args.rank);
 		for (k = s->after; k < i; k++)
 			if (!apart(&x->run.sched.steps[k], s) ||
 			    same_message(&x->run.sched.steps[k], s))
-				return wrong("steps %u and %u of %u overlap", k, i,
+				return wrong("steps %u and %u of member %u use the same memory or message at once", k, i,
 					     x->args.rank);
 	}
 	return true;
@@ -201,7 +201,7 @@ static int deliver(u32 which)
 	return 1;
 
 mismatch:
-	wrong("%zu bytes from %u to %u, not %zu", s->len, l.from, s->peer,
+	wrong("a message of %zu bytes from member %u to %u, which expects %zu", s->len, l.from, s->peer,
 	      to->sched.steps[i].len);
 	return -1;
 }
@@ -228,6 +228,6 @@ bool run(u32 n)
 		if (done < 0)
 			return false;
 		if (!some && !done && !refused)
-			return wrong("no progress");
+			return wrong("no member can continue, and no message is on its way");
 	}
 }

@@ -478,6 +478,6 @@ int main(int argc, char **argv)
 		angara_job_finalize(job);
 		return ret;
 	}
-	fprintf(stderr, "no mode '%s'\n", name);
+	fprintf(stderr, "unknown mode '%s'\n", name);
 	return 1;
 }

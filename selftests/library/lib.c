@@ -160,12 +160,12 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = angara_ctx_open(dom, NULL, &ctx);
 	if (ret) {
-		fprintf(stderr, "rank %u: context: %s\n", rank, strerror(-ret));
+		fprintf(stderr, "rank %u: cannot open a context: %s\n", rank, strerror(-ret));
 		return 1;
 	}
 	ret = peers_learn();
 	if (ret) {
-		fprintf(stderr, "rank %u: addresses: %s\n", rank, strerror(-ret));
+		fprintf(stderr, "rank %u: cannot get the peers' addresses: %s\n", rank, strerror(-ret));
 		return 1;
 	}
 	parts_run(job, open_parts, only);

@@ -130,7 +130,7 @@ int job_member(const char *path)
 
 	ret = prepare(&s, path);
 	if (ret) {
-		fprintf(stderr, "member of a job: %s\n", strerror(-ret));
+		fprintf(stderr, "a member cannot join its job: %s\n", strerror(-ret));
 		if (s.sh && s.sh != MAP_FAILED && s.job)
 			s.sh->p[s.rank].result = ret;
 		return 1;

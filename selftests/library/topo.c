@@ -63,7 +63,7 @@ static bool parses(const char *text, int want)
 	struct angara_topo topo;
 	int ret = angara_topo_parse(text, &topo);
 
-	return ret == want ? true : fail("'%s' gives %d, not %d", text, ret, want);
+	return ret == want ? true : fail("angara_topo_parse('%s') returns %d, not %d", text, ret, want);
 }
 
 static bool test_parse(void)
@@ -99,13 +99,13 @@ static bool test_coordinates(const struct angara_topo *t)
 
 			if (dir / 2 >= t->ndims || t->dims[dir / 2] == 1) {
 				if (next != UINT32_MAX)
-					return fail("node %u has a link %s", node,
+					return fail("node %u has a link %s, though its ring has one node", node,
 						    angara_dir_name(dir));
 				continue;
 			}
 			if (next >= nodes || next == node ||
 			    angara_topo_neighbor(t, next, dir ^ 1) != node)
-				return fail("link %s of node %u", angara_dir_name(dir),
+				return fail("link %s of node %u does not lead back to it", angara_dir_name(dir),
 					    node);
 		}
 	}
@@ -144,7 +144,7 @@ static bool test_distances(const struct angara_topo *t)
 		search(t, a, dist);
 		for (b = 0; b < nodes; b++)
 			if (angara_topo_distance(t, a, b) != dist[b])
-				return fail("from %u to %u: %u, not %u", a, b,
+				return fail("distance from %u to %u is %u, not %u", a, b,
 					    angara_topo_distance(t, a, b), dist[b]);
 	}
 	return true;
@@ -182,27 +182,27 @@ static bool one_tree(const struct angara_topo *t, uint32_t root, const uint16_t 
 	int rule;
 
 	if (count < 1)
-		return fail("root %u: build gives %d", root, count);
+		return fail("root %u: angara_tree_build() returns %d", root, count);
 	rule = angara_tree_check(t, rows, &bad);
 	if (rule)
-		return fail("root %u: rule %d broken at %u", root, rule, bad);
+		return fail("root %u: node %u breaks rule %d", root, bad, rule);
 	for (node = 0; node < nodes; node++) {
 		const struct angara_tree_row *r = &rows[node];
 
 		if (r->pe != pe[node] || r->tree != 5)
-			return fail("root %u: pe or tree of %u", root, node);
+			return fail("root %u: node %u has wrong participants or TreeId", root, node);
 		if (!angara_tree_has(r)) {
 			if (r->pe || r->ports || r->port_sum)
-				return fail("root %u: row of %u", root, node);
+				return fail("root %u: node %u is not in the tree, but its row is set", root, node);
 			continue;
 		}
 		in++;
 		if (!r->pe && !r->ports)
-			return fail("root %u: %u leads nowhere", root, node);
+			return fail("root %u: the leaf %u has no participant", root, node);
 		if (!way_up(t, rows, root, node))
 			return false;
 	}
-	return in == (uint32_t)count ? true : fail("root %u: %u nodes, not %d",
+	return in == (uint32_t)count ? true : fail("root %u: the tree has %u nodes, not %d",
 						   root, in, count);
 }
 
@@ -262,7 +262,7 @@ static bool builds(const struct angara_topo *t, uint32_t root, unsigned int tree
 	for (i = 0; i < 8; i++)
 		pe[i] = i ? rest : first;
 	ret = angara_tree_build(t, root, pe, tree, rows);
-	return ret == want ? true : fail("root %u, tree %u, pe %u: %d, not %d",
+	return ret == want ? true : fail("root %u, tree %u, pe %u: angara_tree_build() returns %d, not %d",
 					 root, tree, first, ret, want);
 }
 
@@ -356,7 +356,7 @@ static bool breaks(const struct damage *d)
 	for (i = 0; d->set[i].field != END; i++)
 		set_field(&rows[d->node], d->set[i].field, d->set[i].value);
 	rule = angara_tree_check(&t, rows, NULL);
-	return rule == d->rule ? true : fail("node %u: rule %d, not %d", d->node,
+	return rule == d->rule ? true : fail("damage of node %u breaks rule %d, not %d", d->node,
 					     rule, d->rule);
 }
 
@@ -381,7 +381,7 @@ static bool two_roots(void)
 	rows[3].ports = 0;
 	rows[3].port_sum = 0;
 	rule = angara_tree_check(&t, rows, NULL);
-	return rule == ANGARA_TREE_RULE_ROOT ? true : fail("two roots: rule %d", rule);
+	return rule == ANGARA_TREE_RULE_ROOT ? true : fail("two roots break rule %d", rule);
 }
 
 static bool test_rules(void)
@@ -426,7 +426,7 @@ static bool test_long(const struct angara_topo *t)
 	if (rule != ANGARA_TREE_VALID)
 		return fail("a valid tree breaks rule %d", rule);
 	if (ring != ANGARA_TREE_RULE_REACH || bad % 16 != 8)
-		return fail("a closed ring: rule %d at %u", ring, bad);
+		return fail("a closed ring breaks rule %d at node %u", ring, bad);
 	return true;
 }
 
@@ -439,7 +439,7 @@ static bool test_names(void)
 			return fail("rule %u has no text", i);
 	if (strcmp(angara_dir_name(0), "X+") || strcmp(angara_dir_name(7), "W-") ||
 	    strcmp(angara_dir_name(ANGARA_PORT_NONE), "-"))
-		return fail("names of directions");
+		return fail("names of directions 0, 7 and none are not X+, W- and -");
 	return true;
 }
 

@@ -228,7 +228,7 @@ static void results(void)
 	FORGED(op, p, seq, p.seq + 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, p.seq - 4, up, ANGARA_VC_DOWN);
 	FORGED(op, p, src_node, 2, up ^ 1, ANGARA_VC_DOWN);
-	/* A broadcast that names the operation's packet. */
+	/* A forged broadcast with the number of a packet of the operation. */
 	p = honest(op, ANG_PKT_BCAST);
 	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
 	p = honest(op, ANG_PKT_ALLREDUCE);

@@ -106,14 +106,14 @@ void open_side(struct side *s, const struct how *how, const char *domain)
 	must("fi_cq_open", fi_cq_open(s->domain, &cq, &s->cq, NULL));
 	must("fi_cntr_open", fi_cntr_open(s->domain, &cntr, &s->cntr, NULL));
 	must("fi_endpoint", fi_endpoint(s->domain, s->info, &s->ep, NULL));
-	must("bind av", fi_ep_bind(s->ep, &s->av->fid, 0));
-	must("bind cq", fi_ep_bind(s->ep, &s->cq->fid, flags));
-	must("bind cntr", fi_ep_bind(s->ep, &s->cntr->fid,
+	must("fi_ep_bind, address vector", fi_ep_bind(s->ep, &s->av->fid, 0));
+	must("fi_ep_bind, completion queue", fi_ep_bind(s->ep, &s->cq->fid, flags));
+	must("fi_ep_bind, counter", fi_ep_bind(s->ep, &s->cntr->fid,
 				     FI_SEND | FI_READ | FI_WRITE));
 	s->eq = NULL;
 	if (how->caps & FI_COLLECTIVE) {
 		must("fi_eq_open", fi_eq_open(s->fabric, &eq, &s->eq, NULL));
-		must("bind eq", fi_ep_bind(s->ep, &s->eq->fid, 0));
+		must("fi_ep_bind, event queue", fi_ep_bind(s->ep, &s->eq->fid, 0));
 	}
 	must("fi_enable", fi_enable(s->ep));
 }

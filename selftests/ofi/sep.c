@@ -36,9 +36,9 @@ static void open_half(struct scalable *p, int i, bool sends)
 				fi_rx_context(p->ep, i, NULL, &h->ep, h));
 	must("cq", fi_cq_open(d, &cq, &h->cq, NULL));
 	must("cntr", fi_cntr_open(d, NULL, &h->cntr, NULL));
-	must("bind cq", fi_ep_bind(h->ep, &h->cq->fid,
+	must("fi_ep_bind, completion queue", fi_ep_bind(h->ep, &h->cq->fid,
 				   sends ? FI_TRANSMIT : FI_RECV));
-	must("bind cntr", fi_ep_bind(h->ep, &h->cntr->fid, sends ?
+	must("fi_ep_bind, counter", fi_ep_bind(h->ep, &h->cntr->fid, sends ?
 				     FI_SEND | FI_READ | FI_WRITE : FI_RECV));
 	if (!sends && (p->s.info->caps & FI_RMA_EVENT)) {
 		must("cntr", fi_cntr_open(d, NULL, &h->remote, NULL));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cases of the server.
+ * List of all test cases of angara-vfio.
  */
 #include "client.h"
 

@@ -156,7 +156,7 @@ int cmd_map(const struct opts *given, int argc, char **argv)
 
 	(void)argc;
 	if (w->coll != ANG_COLL_ALLGATHER || w->algo == ANG_ALGO_RING)
-		return misuse("%s: ranks keep their numbers", w->name);
+		return misuse("map: %s does not renumber ranks; choose another allgather", w->name);
 	if (!need_system(&o, &s))
 		return 0;
 	rows = json_object_new_array();

@@ -139,7 +139,7 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	struct flight f = { .num = 0 };
 
 	if (ang_run_init(&f.run, args, &flight_ops, &f))
-		exit(fail("no memory"));
+		exit(fail("no memory for a schedule of %u ranks", args->size));
 	f.run.at[ANG_BUF_IN] = in;
 	f.run.at[ANG_BUF_OUT] = out;
 	f.reqs = need_memory(f.run.sched.width, sizeof(*f.reqs));
@@ -147,7 +147,7 @@ void exec_run(const struct ang_coll_args *args, char *in, char *out)
 	f.done = need_memory(f.run.sched.width, sizeof(*f.done));
 	do {
 		if (ang_run_go(&f.run) < 0)
-			exit(fail("the MPI refuses a message"));
+			exit(fail("the MPI cannot start a message"));
 		flight_look(&f);
 	} while (!ang_run_done(&f.run));
 	free(f.reqs);

@@ -103,7 +103,7 @@ void job_traffic(const struct job *j, const struct levels *s, struct traffic *t)
 	*t = (struct traffic){ 0 };
 	for (args.rank = 0; args.rank < args.size; args.rank++) {
 		if (ang_schedule_make(&args, &sched))
-			exit(fail("no memory"));
+			exit(fail("no memory for a schedule of %u ranks", args.size));
 		if (!args.rank)
 			need_steps(j, sched.n, STEPS_MOST);
 		for (i = 0; i < sched.n; i++) {

@@ -60,7 +60,7 @@ static char *file_text(const char *path)
 			continue;
 		text = realloc(text, size + n + 1);
 		if (!text)
-			exit(fail("no memory"));
+			exit(fail("no memory for a list of %zu bytes", size + n + 1));
 		sprintf(text + size - 1, "%s%s", size > 1 ? "," : "", line);
 		size += n + (size > 1);
 	}
@@ -107,7 +107,7 @@ static void need_list(struct levels *s, const char *place)
 
 		if (*part < '0' || *part > '9' || *end || core >= s->ranks ||
 		    rank == s->ranks || used[core])
-			exit(misuse("--place: '%s': not block, cyclic, or each core once", part));
+			exit(misuse("--place: '%s': must be block, cyclic, or a list that names each core once", part));
 		used[core] = true;
 		s->core[rank++] = (u32)core;
 	}

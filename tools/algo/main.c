@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 		if (!strcmp(c->name, argv[0]))
 			break;
 	if (!c->name)
-		return misuse("unknown command '%s'", argv[0]);
+		return misuse("unknown command '%s'; see angara-algo --help", argv[0]);
 	if (argc - 1 < c->least || argc - 1 > c->most)
 		return misuse("%s: %s", c->name, c->most ? "needs an algorithm" :
 						 "takes no arguments");

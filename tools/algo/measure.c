@@ -250,7 +250,7 @@ void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *mem
 	if (o->levels && !machine) {
 		need_levels(s, o->levels, o->place);
 		if (s->ranks != size)
-			exit(misuse("--levels %s: %u cores for %u processes", o->levels,
+			exit(misuse("--levels %s: has %u cores, but there are %u processes", o->levels,
 				    s->ranks, size));
 		return;
 	}

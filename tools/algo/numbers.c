@@ -16,7 +16,7 @@ void need_graph(struct ang_graph *g, const struct way *w, u32 n)
 	if (ret == -E2BIG)
 		exit(misuse("%s: too many messages for a graph of %u ranks", w->name, n));
 	if (ret)
-		exit(fail("no memory"));
+		exit(fail("no memory for a graph of %u ranks", n));
 }
 
 /* Processor time of this process, independent of other load. */

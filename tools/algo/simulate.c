@@ -157,7 +157,7 @@ static void begin_message(struct sim *x, u32 rank, u32 i)
 	if (k == UINT32_MAX)
 		return;
 	if (step_of(x, s->peer, k)->len != s->len)
-		exit(fail("members %u and %u disagree on a message", rank, s->peer));
+		exit(fail("members %u and %u disagree on the length of a message", rank, s->peer));
 	x->m[rank].state[i] = MATCHED;
 	x->m[s->peer].state[k] = MATCHED;
 	ready_add(x, (struct event){
@@ -283,7 +283,7 @@ static void make(struct sim *x)
 		struct member *m = &x->m[args.rank];
 
 		if (ang_schedule_make(&args, &m->sched))
-			exit(fail("no memory"));
+			exit(fail("no memory for the schedules of %u ranks", args.size));
 		if (!args.rank)
 			need_steps(x->j, m->sched.n, STEPS_MOST);
 		m->state = need_memory(m->sched.n, 1);

@@ -42,7 +42,7 @@ static int read_request(struct args *args, struct request *request)
 	while ((word = args_next(args))) {
 		if (strcmp(word, "dev")) {
 			if (request->file)
-				return misuse("\"%s\": a second file", word);
+				return misuse("\"%s\": capture writes one file only", word);
 			request->file = word;
 			continue;
 		}

@@ -37,7 +37,7 @@ int ctl_start(struct nl *nl)
 	memset(nl, 0, sizeof(*nl));
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
-		return fail("no memory");
+		return fail("no memory for a netlink socket");
 	nl_socket_disable_auto_ack(nl->sock);
 	if (options.server) {
 		int status = server_start(nl, options.server);

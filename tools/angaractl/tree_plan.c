@@ -228,7 +228,7 @@ static int plan_print(const struct request *r, const struct angara_plan *plan)
 	char *sources;
 
 	if (!costs || !times)
-		return fail("no memory");
+		return fail("no memory for the costs of the plan");
 	if (options.json) {
 		struct json_object *all = json_object_new_object();
 

@@ -60,7 +60,7 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 				       r->dst_off, r->src, r->src_off, r->count,
 				       r->type, r->op, app_op(&r->req)));
 
-	return err ? app_fail(c->app, err, "allreduce of %llu elements",
+	return err ? app_fail(c->app, err, "allreduce of %llu elements failed",
 			      (unsigned long long)r->count) : 0;
 }
 

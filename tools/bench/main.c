@@ -125,7 +125,7 @@ static int gather(struct bench *b, unsigned int iters)
 				 (way * b->app.size + b->app.rank) * len,
 				 b->stamps, way * len, len);
 	if (err)
-		return app_fail(&b->app, err, "sending times to rank 0");
+		return app_fail(&b->app, err, "cannot send the measured times to rank 0");
 	return bench_sync(b);
 }
 

@@ -256,7 +256,7 @@ static const struct ofi_op ops[] = {
 static void tell(struct side *s, const void *data, size_t len)
 {
 	if (send(s->sock, data, len, MSG_NOSIGNAL) != (ssize_t)len)
-		err(EXIT_FAILURE, "send to the other process");
+		err(EXIT_FAILURE, "cannot send to the other process");
 }
 
 /*
@@ -291,7 +291,7 @@ static struct fi_info *find(const char *provider, const char *domain,
 	int ret;
 
 	if (!hints)
-		errx(EXIT_FAILURE, "fi_allocinfo: no memory");
+		errx(EXIT_FAILURE, "fi_allocinfo: no memory for the properties of an endpoint");
 	hints->caps = op->caps;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->tx_attr->op_flags = op->flags;
@@ -500,7 +500,7 @@ static void split(struct side *s)
 	if (s->rank && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		exit(EXIT_FAILURE);
 	if (cpu_bind(s->rank))
-		err(EXIT_FAILURE, "binding to a processor");
+		err(EXIT_FAILURE, "cannot bind to a processor");
 }
 
 static void usage(void)

@@ -119,7 +119,7 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 	if (!err)
 		err = angara_quiet(b->app.ctx, ANGARA_FOREVER);
 	*max = flag[1];
-	return err ? app_fail(&b->app, err, "agreeing on a number") : 0;
+	return err ? app_fail(&b->app, err, "cannot agree with the other processes on a number") : 0;
 }
 
 /*
@@ -195,7 +195,7 @@ int bench_window(struct bench *b, size_t bytes)
 	}
 	if (!err)
 		err = finish(b, bytes, posts);
-	return err ? app_fail(&b->app, err, "%s of %zu bytes", b->op->name,
+	return err ? app_fail(&b->app, err, "%s of %zu bytes failed", b->op->name,
 			      bytes) : 0;
 }
 

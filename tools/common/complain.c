@@ -40,6 +40,6 @@ void *need_memory(size_t count, size_t size)
 	void *memory = calloc(count ? count : 1, size);
 
 	if (!memory)
-		exit(fail("no memory"));
+		exit(fail("no memory for an array of %zu * %zu bytes", count, size));
 	return memory;
 }

@@ -58,7 +58,7 @@ void avoid_failures(struct angara_fabric *f, const char *list,
 
 		failed = realloc(failed, (count + 1) * sizeof(*failed));
 		if (!failed)
-			exit(fail("no memory"));
+			exit(fail("no memory for a list of %u failures", count + 1));
 		memcpy(part, list, len < sizeof(part) ? len : 0);
 		part[len < sizeof(part) ? len : 0] = 0;
 		if (!read_failure(f, part, &failed[count++]))

@@ -144,11 +144,11 @@ char *graphviz_text(const char *path)
 		exit(misuse("%s: not a graph of Graphviz", path));
 	out = open_memstream(&text, &size);
 	if (!out)
-		exit(fail("no memory"));
+		exit(fail("%s: no memory for the graph", path));
 	put_graph(path, graph, out);
 	agclose(graph);
 	if (fclose(out))
-		exit(fail("no memory"));
+		exit(fail("%s: no memory for the graph", path));
 	return text;
 }
 #else

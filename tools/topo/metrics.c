@@ -102,7 +102,7 @@ int cmd_metrics(const struct opts *o, int argc, char **argv)
 
 	(void)argc;
 	if (angara_fabric_measure(f, &m) || angara_fabric_formula(f, &g))
-		return fail("%s: no memory", argv[0]);
+		return fail("%s: no memory to measure the fabric", argv[0]);
 	halves = m.bisection;
 	if (!halves && nodes > 1) {
 		halves = metis_halves(f);
@@ -165,7 +165,7 @@ int cmd_compare(const struct opts *o, int argc, char **argv)
 		json_object *row = json_object_new_object();
 
 		if (angara_fabric_measure(f, &m))
-			return fail("%s: no memory", argv[i]);
+			return fail("%s: no memory to measure the fabric", argv[i]);
 		add_text(row, "fabric", "%s", argv[i]);
 		add_number(row, "nodes", angara_fabric_nodes(f));
 		add_number(row, "switches", m.switches);

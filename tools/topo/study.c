@@ -150,7 +150,7 @@ static void measure(const char *text, uint32_t graph[MEASURES], uint32_t formula
 	struct angara_fabric_metrics m = { .size = sizeof(m) };
 
 	if (angara_fabric_measure(f, &m))
-		exit(fail("no memory"));
+		exit(fail("%s: no memory to measure the fabric", text));
 	*halves = !m.bisection;
 	if (*halves)
 		m.bisection = metis_halves(f);
@@ -217,7 +217,7 @@ static char *clique_text(const char *sizes)
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out || sscanf(sizes, "%ux%u", &x, &y) != 2)
-		exit(fail("no memory"));
+		exit(fail("no memory for a graph of %s nodes", sizes));
 	fputs("graph cliques\n", out);
 	for (a = 0; a < x * y; a++)
 		fprintf(out, "node n%u\n", a);
@@ -515,5 +515,5 @@ int study_mkns(const struct opts *o)
 		json_object_put(all);
 	}
 	free(s);
-	return explained ? 0 : fail("a published number is not explained");
+	return explained ? 0 : fail("a published number differs from its formula, and the table has no reason");
 }

@@ -107,7 +107,7 @@ int cmd_tree(const struct opts *o, int argc, char **argv)
 	costs = plan_costs(f, plan);
 	times = plan_times(plan, o->bytes);
 	if (!costs || !times)
-		return fail("no memory");
+		return fail("no memory for the costs of the plan");
 	if (o->json) {
 		json_object *all = json_object_new_object();
 

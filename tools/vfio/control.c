@@ -155,14 +155,14 @@ static int answer(struct session *s)
 
 	if (s->msg.hdr.nlmsg_type != CONTROL_TYPE ||
 	    !genlmsg_valid_hdr(&s->msg.hdr, 0))
-		return show_end(&show, -EINVAL, "malformed request");
+		return show_end(&show, -EINVAL, "the request is not of angaractl's family");
 	show.command = genlmsg_hdr(&s->msg.hdr)->cmd;
 	switch (show_parse(&show)) {
 	case -EOPNOTSUPP:
 		return show_end(&show, -EOPNOTSUPP,
 				"a server is read-only: make changes in a guest");
 	case -EINVAL:
-		return show_end(&show, -EINVAL, "malformed request");
+		return show_end(&show, -EINVAL, "an attribute of the request is malformed");
 	}
 	if (show.command == CONTROL_CMD_CAPTURE)
 		return capture(s, &show);

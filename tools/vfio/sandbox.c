@@ -202,7 +202,7 @@ int sandbox_begin(void)
 	if (!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return 0;
 	err = errno;
-	say("no_new_privs: %s", strerror(err));
+	say("cannot set no_new_privs: %s", strerror(err));
 	return -err;
 }
 

@@ -62,7 +62,7 @@ long kf_map(struct kf_state *s, const struct kf_op *op, const uint64_t *v)
 		bytes = KF_PAGE;
 	flags |= v[6] & 2 ? MAP_POPULATE : 0;
 	flags |= v[6] & 4 ? MAP_LOCKED : 0;
-	/* Processes must not map the last kind. */
+	/* The kind after KF_AREA_KIND has an offset that processes must not map. */
 	at = mmap(map_at(v[0]), bytes, v[5] % 8, flags | MAP_FIXED, kf_ctx_fd(v[1]),
 		  kind <= KF_AREA_KIND ? file->offset[kind] + v[4] * KF_PAGE :
 			     4 * file->offset[1] + v[4] * KF_PAGE);

@@ -20,7 +20,7 @@
 
 /* Addresses */
 #define KF_PAGE		4096UL
-#define KF_AT_ARGS	0x200000000000UL	/* arguments, by lane */
+#define KF_AT_ARGS	0x200000000000UL	/* arguments of calls, by thread */
 #define KF_AT_MEM	0x210000000000UL	/* private memory, written */
 #define KF_AT_CONST	0x220000000000UL	/* private memory, read-only */
 #define KF_AT_SHARED	0x230000000000UL

@@ -221,9 +221,9 @@ static void open_all(void)
 	must("fi_cq_open", fi_cq_open(domain, &cq_attr, &cq, NULL));
 	must("fi_eq_open", fi_eq_open(fabric, &eq_attr, &eq, NULL));
 	must("fi_endpoint", fi_endpoint(domain, info, &ep, NULL));
-	must("bind av", fi_ep_bind(ep, &av->fid, 0));
-	must("bind cq", fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
-	must("bind eq", fi_ep_bind(ep, &eq->fid, 0));
+	must("fi_ep_bind, address vector", fi_ep_bind(ep, &av->fid, 0));
+	must("fi_ep_bind, completion queue", fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
+	must("fi_ep_bind, event queue", fi_ep_bind(ep, &eq->fid, 0));
 	must("fi_enable", fi_enable(ep));
 }
 
@@ -234,7 +234,7 @@ static void introduce(void)
 	size_t len = sizeof(name);
 	unsigned int i, j;
 
-	must("size of the job", size > MAX_RANKS ? -FI_EINVAL : 0);
+	must("the job has too many processes", size > MAX_RANKS ? -FI_EINVAL : 0);
 	must("fi_getname", fi_getname(&ep->fid, name, &len));
 	must("allgather", angara_job_allgather(job, name, sizeof(name), all));
 	for (i = 0; i < size; i++) {

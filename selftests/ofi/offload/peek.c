@@ -25,7 +25,7 @@ int main(void)
 	int ret = alone_open(NULL, NULL, &ctx);
 
 	if (ret) {
-		fprintf(stderr, "peek: no context: %s\n", strerror(-ret));
+		fprintf(stderr, "peek: cannot open a context: %s\n", strerror(-ret));
 		return 1;
 	}
 	run = &((struct emb_dev *)ctx->dev.priv)->run;

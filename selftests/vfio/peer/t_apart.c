@@ -289,7 +289,7 @@ static pid_t server(const char *dims, u64 here, const char *listen,
 	if (peers_wait(me.ps, 60000) != 1) {
 		if (strstr(said, "restart"))
 			_exit(3);
-		fprintf(stderr, "server of %s: not whole; %s\n", dims, said);
+		fprintf(stderr, "server of %s: not all servers have connected; %s\n", dims, said);
 		_exit(4);
 	}
 	work_start(dims);
