@@ -390,6 +390,11 @@ ends_with_output()
 		[ "$(grep -cE '^PE [0-3]: (output|at the end)$' "$TAP_TMP/out")" = 8 ]
 }
 
+helps()
+{
+	"$BIN/oshcc" --help | grep '^Usage: oshcc ' && "$BIN/oshc++" -h | grep '^Usage: oshc++ '
+}
+
 by_mpirun()
 {
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
@@ -622,7 +627,8 @@ for name in SHMEM SMA; do
 	check "version: ${name}_VERSION" prints 'OpenSHMEM 1.5, Angara 1.0.0' \
 		env "${name}_VERSION=1" "$PROGRAMS/wrong"
 done
-check 'oshcc without files' says 'oshcc: no files' 1 "$BIN/oshcc"
+check 'oshcc without files' says 'oshcc: no files' 2 "$BIN/oshcc"
+check 'oshcc --help' helps
 if command -v "${CXX:-c++}" >/dev/null; then
 	check 'C++ builds' "$BIN/oshc++" -Wall -Wextra -Wpedantic -Werror \
 		-o "$TAP_TMP/plus" "$SRC/plus.cc"
