@@ -19,8 +19,8 @@ declare -A FULL=([4x4x4,1,64]=0.67 [4x4x4,17,64]=0.77 [4x4x4,1,8]=0.62
 PATTERNS=(uniform transpose hotspot)
 # shellcheck disable=SC2054 # commas belong to loads and fabrics
 declare -A LOADS=(
-	[uniform]=0.05,0.2,0.3,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1
-	[transpose]=0.05,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1
+	[uniform]=0.05,0.2,0.3,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1,1.1
+	[transpose]=0.05,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1,1.1
 	[hotspot]=0.05,0.08,0.1,0.12,0.14,0.16,0.2,0.22,0.24,0.25,0.3,0.35,0.4,0.45,0.5,0.6)
 if [ "${SET:-}" = full ]; then
 	# Warm-up and measured cycles, as long as those of the other simulator.
@@ -81,7 +81,7 @@ facts()
 	grep -E "$ROWS" "$FACTS" | grep -v '^#'
 }
 
-# Saturation is the load at which packets take 1.5 times as long as with the
+# Saturation is the load at which packets take three times as long as with the
 # least load.  Both engines agree within 5 % on it, within 3 % on delays up to
 # 80 % of it, and within 5 % on the accepted load.  Above saturation accepted
 # loads vary: within 8 % with adaptive routes, within 20 % for a hot spot, which
@@ -111,7 +111,7 @@ engines()
 				for (i = n; i > 1; i--) {
 					low = delay[way, load[i - 1]]
 					high = delay[way, load[i]]
-					most = 1.5 * delay[way, load[1]]
+					most = 3 * delay[way, load[1]]
 					step = load[i] - load[i - 1]
 					if (low >= most || high < most)
 						continue
