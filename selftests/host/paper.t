@@ -126,7 +126,7 @@ verdicts()
 			return
 	done
 	# Deviations: the allreduce, and SpMV's gain, which falls from 16 to 32
-	# nodes; see simulator.rst.
+	# nodes; see published.rst.
 	grep -qxF "$PREDICTED" "$OUT/report.md" || {
 		grep 'predicted numbers' "$OUT/report.md"
 		return 1
@@ -503,7 +503,7 @@ check 'fitted values are the defaults' fits
 check 'bands come from their simulations' bands
 check 'a wrong number is marked' wrong_number
 check "the document has the numbers of the report" selftests/sim/documented \
-	Documentation/simulator.rst "$OUT/report.md"
+	Documentation/published.rst "$OUT/report.md"
 check 'computing times are those measured' measured
 check 'scaling by threads and processes' scaling
 check 'speed of both engines, and of BookSim 2' speeds

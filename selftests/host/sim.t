@@ -78,7 +78,7 @@ origins()
 		>"$TAP_TMP/origins" &&
 		diff "$TAP_TMP/origins" <(sed -n \
 		'/^\.\. list-table::/,/^Three parameters/p' \
-		Documentation/simulator.rst | head -n -2)
+		Documentation/published.rst | head -n -2)
 }
 
 # Every parameter has an origin, except those that define the simulated case.
