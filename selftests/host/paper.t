@@ -235,7 +235,7 @@ spmv_band()
 	done | sort -n | sed -n '1p;$p' | xargs)
 	echo "expected $least to $most"
 	[ "$most" ] && grep -qxF "| 32 | $least | $most |" "$OUT/report.md" &&
-		grep -qF 'free parameters, 640 000 rows' "$OUT/figure9.svg" &&
+		grep -qF 'free parameters, 320 000 rows' "$OUT/figure9.svg" &&
 		grep -qF 'SpMV, 2 560 000 rows' "$OUT/figure9.svg"
 }
 

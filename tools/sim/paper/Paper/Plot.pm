@@ -130,7 +130,7 @@ sub figure9
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
 		    band => 'free parameters, ' .
-			    spaced($Paper::Plan::BAND_ROWS) . ' rows',
+			    spaced($Paper::Plan::SPMV_BAND_ROWS) . ' rows',
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
