@@ -217,7 +217,7 @@ fewest()
 
 		$run->run(Paper::Plan::job("first-coll-0",
 				"coll --torus 2x2x2 --pegroup 0 $ARGV[0]"));
-		print Paper::Band::pegroup($run, "coll", 0, "2.39"), "\n";' "$1" 2>/dev/null
+		print Paper::Band::pegroup($run, "coll", 0, "2.39"), "\n";' -- "$1" 2>/dev/null
 }
 
 # The table has the gain of SpMV from its simulations, of each sample that with the

@@ -311,7 +311,8 @@ sub fitted
 	my ($run, $ref, $quick) = @_;
 	my @rows;
 
-	for (['coll', 'figure 7'], ['heat2d', 'figure 10'], ['spmv', 'figure 9']) {
+	for (['coll', 'bands of figure 7'], ['heat2d', 'band of figure 10'],
+	     ['spmv', 'band of figure 9']) {
 		my ($command, $what) = @$_;
 		my @all = $run->series("first-$command");
 		my @cycles = map { pegroup($run, $command, s/.*-//r,

@@ -664,7 +664,7 @@ sub parts
 		FORWARD => $self->forward,
 		BANDS => sprintf("Bands: %d simulations in all.\n\n",
 				 Paper::Band::count($self->{run})) .
-			 table(['Band of', 'Samples', 'With fitted parameters', 'Fitted'],
+			 table(['Bands', 'Samples', 'With fitted parameters', 'Fitted'],
 			       Paper::Band::fitted($self->what)),
 		SPMVBAND => $self->spmv_band,
 		SPMVROWS => $self->by_rows,
