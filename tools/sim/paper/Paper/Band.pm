@@ -95,7 +95,7 @@ sub all_samples
 
 	return (coll => [samples($rows, 'coll', $quick ? 8 : 160)],
 		heat2d => [samples($rows, 'heat2d', $quick ? 4 : 80)],
-		spmv => [samples($rows, 'spmv', $quick ? 3 : 16)]);
+		spmv => [samples($rows, 'spmv', $quick ? 3 : 24)]);
 }
 
 # Fitted parameters are fitted again for each sample. The first simulations find
