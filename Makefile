@@ -134,12 +134,12 @@ bench: setup ## compare with Open MPI and MPICH (QUICK=1: a few minutes)
 ## Figures
 
 .PHONY: paper
-paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part; SPEED=1: speed only)
+paper: ## simulate the published figures: build/paper/report.md (QUICK=1: a part; FULL=1: SpMV with all rows, hours; SPEED=1: speed only)
 	@$(SUBMAKE) -s -C libangara all
 	@$(SUBMAKE) -s -C tools/apps all
 	@$(SUBMAKE) -s -C tools/sim all
 	@tools/sim/paper/paper --sim $(HOST_OUT)/bin/angara-sim --apps $(HOST_OUT)/bin \
-		--out $(BUILD)/paper$(if $(QUICK),/quick --quick)$(if $(SPEED), --speed)
+		--out $(BUILD)/paper$(if $(QUICK),/quick --quick)$(if $(FULL), --full)$(if $(SPEED), --speed)
 
 .PHONY: topologies
 topologies: ## compare topologies: build/topologies/report.md (QUICK=1: a part)

@@ -362,6 +362,8 @@ static const char *origin_default(const struct sim_origin *o, char *buf,
 	const struct sim_opt *opt;
 	u32 i;
 
+	if (o->rule)
+		return o->rule;
 	if (!o->command) {
 		while (strcmp(p->name, o->name))
 			p++;

@@ -13,10 +13,14 @@ static bool is_coll(const struct sim_op *op)
 	return op->dst == ANG_NONE || op->type == ANG_PKT_REDUCE;
 }
 
-/* Bytes of the next packet or train. */
+/*
+ * Bytes of the next packet or train.  Only messages travel in trains: a router
+ * serves the copies of a broadcast one packet at a time, so trains of copies
+ * would wait less often for a host.
+ */
 static u32 unit(const struct sim *s, const struct sim_op *op)
 {
-	u32 max = (u32)(s->cfg.packet * s->cfg.train);
+	u32 max = (u32)(s->cfg.packet * (is_coll(op) ? 1 : s->cfg.train));
 
 	return op->left < max ? op->left : max;
 }

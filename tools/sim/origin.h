@@ -8,14 +8,16 @@
 
 /**
  * struct sim_origin - origin of a default
- * @command: command whose option it is, NULL: a parameter of all commands
- * @name: name of the parameter or option
+ * @command: command whose option it is; NULL: a parameter of all commands;
+ *	"rule": a rule of the simulator without a parameter
+ * @name: name of the parameter, option or rule
  * @kind: "given": document 000 names it; "fitted": chosen so that a published
  *	number comes out; "free": neither
  * @basis: place in the document, the number fitted to, or the reason
  * @range: plausible values of a free default: "LEAST..MOST" with units, or
  *	choices joined by "|"; NULL: the default has no effect on published
  *	numbers
+ * @rule: what a rule does, in place of a default
  */
 struct sim_origin {
 	const char *command;
@@ -23,6 +25,7 @@ struct sim_origin {
 	const char *kind;
 	const char *basis;
 	const char *range;
+	const char *rule;
 };
 
 /** The table; the last entry has no name. */

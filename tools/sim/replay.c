@@ -32,6 +32,10 @@ static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
 	if (r->node >= routers)
 		bad_usage("--file %s: node %u is not in the fabric; give the --torus or --fabric of the trace",
 			  path, r->node);
+	if (r->event == ANG_TR_SEND && r->type == ANG_PKT_PUT) {
+		w->links += r->npkts;
+		w->adaptive |= r->vc == SIM_VC_ADAPT;
+	}
 	/* The simulator has no management. */
 	if (r->type == ANG_PKT_MGMT)
 		return;
@@ -303,7 +307,7 @@ static void host(struct sim_part *p, u32 node, u32 arg)
 	sim_send(p, node, &w->act[arg].op);
 }
 
-/* Checks the target of a packet, and what reductions and broadcasts carry. */
+/* Counts the links of puts; checks the target of a packet, and what reductions and broadcasts carry. */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct replay *w = p->sim->arg;
@@ -315,6 +319,8 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	else if (k->type == ANG_PKT_ALLREDUCE || k->type == ANG_PKT_RESULT)
 		wrong |= k->value != w->sum[k->tree];
 	p->acc.wrong += wrong;
+	if (k->type == ANG_PKT_PUT)
+		p->acc.done += (u64)k->hops * k->npkts;
 }
 
 static const struct sim_work work = {
@@ -347,6 +353,23 @@ static void report(struct env *e, const struct replay *w, const struct result *r
 		out_end(o);
 }
 
+/*
+ * An adaptive put takes a shortest path, or the longer route of the fabric if
+ * only that has room, which depends on time.  Did the replay take as many links
+ * as the trace?
+ */
+static bool same_links(const struct env *e, const struct replay *w,
+		       const struct result *r)
+{
+	if (!w->adaptive || e->cfg.routing != SIM_ADAPTIVE || r->acc.done == w->links)
+		return true;
+	if (!e->comm.rank)
+		fprintf(stderr, "angara-sim: the puts of the trace cross %llu links by adaptive routing, those of the replay %llu: on this fabric the number depends on time; --routing deterministic replays them on the fabric's routes\n",
+			(unsigned long long)w->links,
+			(unsigned long long)r->acc.done);
+	return false;
+}
+
 static int replay_cmd(struct env *e)
 {
 	const char *path = arg_text("file");
@@ -372,6 +395,8 @@ static int replay_cmd(struct env *e)
 	s.work = &work;
 	s.arg = &w;
 	err = work_end(e, &s, &r);
+	if (!err && !same_links(e, &w, &r))
+		err = -EINVAL;
 	if (!err)
 		report(e, &w, &r);
 	free(w.rec);

@@ -39,6 +39,8 @@ struct act {
  * @answers: their number
  * @arrival: record of the arrival of each record's packet, see replay_targets()
  * @reductions: the trace has reductions
+ * @adaptive: puts of the trace took the adaptive channel
+ * @links: links that the trace's puts crossed
  * @sum: of each tree, the result of a reduction to which each participant adds
  *	the number of its node plus one
  */
@@ -56,6 +58,8 @@ struct replay {
 	u32 answers;
 	u32 *arrival;
 	bool reductions;
+	bool adaptive;
+	u64 links;
 	u64 sum[ANGARA_MAX_TREES];
 };
 

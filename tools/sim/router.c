@@ -139,6 +139,13 @@ static void credits_take(struct sim_part *p, struct sim_vc *v)
 	}
 }
 
+/* Flits that stay free in a ring: those of a longest packet or train of the channel. */
+static u32 bubble_of(const struct sim *s, u32 vc)
+{
+	return vc == ANGARA_VC_UP || vc == ANGARA_VC_DOWN ?
+		s->bubble / (u32)s->cfg.train : s->bubble;
+}
+
 /*
  * Is there room behind a link for packet @k?  The n-th packet of a train needs
  * its room when its head leaves.  A packet or train that enters a ring must
@@ -151,7 +158,7 @@ static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 {
 	struct sim *s = p->sim;
 	struct sim_vc *v = sim_vc(s, node, port, vc);
-	u32 bubble = ang_room_needed(s->bubble, straight) - 1;
+	u32 bubble = ang_room_needed(bubble_of(s, vc), straight) - 1;
 	u32 npkts = s->cfg.train > 1 ? k->npkts : 1, n, need = 0, c;
 	u64 each = npkts > 1 ? s->link_ps[k->flits] / npkts : 0, t = p->now;
 	u32 all = sim_places(s, vc, k);

@@ -133,16 +133,39 @@ static void checkpoint(struct crew *c, u64 next)
 	c->stop = s->stopped;
 }
 
+/*
+ * Counts the events of the partition that had most in the last window.  After
+ * --restore, the time before is a single window.
+ */
+static u64 count_most(struct sim *s)
+{
+	u64 most = 0;
+	u32 i;
+
+	for (i = 0; i < s->threads; i++) {
+		struct sim_part *p = &s->part[i];
+
+		most = sim_max(most, p->acc.events - p->counted);
+		p->counted = p->acc.events;
+	}
+	return most;
+}
+
 static void next_window(struct crew *c)
 {
 	struct sim *s = c->sim;
-	u64 next = SIM_NEVER;
+	u64 next = SIM_NEVER, agreed[2];
 	u32 i;
 
 	for (i = 0; i < s->threads; i++)
 		if (s->part[i].next < next)
 			next = s->part[i].next;
-	next = sim_comm_min(next);
+	/* The greatest complement belongs to the earliest time. */
+	agreed[0] = ~next;
+	agreed[1] = count_most(s);
+	sim_comm_max(agreed, 2);
+	next = ~agreed[0];
+	s->busiest += agreed[1];
 	c->stop = next == SIM_NEVER;
 	c->window = next / s->window;
 	if (s->checkpoint && !c->stop)

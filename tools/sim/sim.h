@@ -72,7 +72,7 @@
 static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
 
 /**
- * struct sim_pkt - a packet, or a train of packets that travel together
+ * struct sim_pkt - a packet, or a train of a message's packets that travel together
  * @tail: time when all of it is in the current buffer
  * @elig: earliest time when it may leave the buffer
  * @born: time when its host posted it
@@ -476,6 +476,7 @@ struct sim_part {
 	struct sim_acc acc;
 	struct sim_trace *trace;
 	u64 next;
+	u64 counted;
 } ____cacheline_aligned;	/* threads do not share cache lines */
 
 /**
@@ -513,7 +514,8 @@ struct sim_work {
  * @place: tori: flits of a buffer that each packet occupies, the length of the
  *	run's longest packet, except on the adaptive channel; 0: the packet's
  *	length
- * @bubble: further room in flits that a packet or train needs to enter a ring
+ * @bubble: further room in flits that a packet or train needs to enter a ring;
+ *	on the channels of trees, which have no trains, that of a packet suffices
  * @modules: computing modules of a node
  * @out_stride: bytes of a struct sim_out
  * @window: length of a window, not above the latency of any cable
@@ -600,6 +602,7 @@ struct sim {
 	const char *checkpoint;	/* file, or NULL */
 	const char *restore;
 	u64 every;		/* seconds between checkpoints */
+	u64 busiest;		/* events of the busiest partition, over windows */
 	u64 stop_at;		/* time to write a checkpoint and stop */
 	bool stopped;
 };

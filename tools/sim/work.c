@@ -112,7 +112,7 @@ int work_trees(struct sim *s, u32 trees, u32 first_root, bool spread)
 
 static void totals(struct sim *s, struct sim_acc *sum, u64 *live, double *balance)
 {
-	u64 max[3] = { 0, 0, 1 };
+	u64 max[2] = { 0 };
 	u32 i, j;
 
 	memset(sum, 0, sizeof(*sum));
@@ -125,13 +125,12 @@ static void totals(struct sim *s, struct sim_acc *sum, u64 *live, double *balanc
 			to[j] += from[j];
 		max[0] = sim_max(max[0], s->part[i].acc.last);
 		max[1] = sim_max(max[1], s->part[i].acc.lat_max);
-		max[2] = sim_max(max[2], s->part[i].acc.events);
 		*live += s->part[i].pkt_live + s->part[i].op_live;
 	}
 	sim_comm_sum((u64 *)sum, sizeof(*sum) / sizeof(u64));
 	sim_comm_sum(live, 1);
-	sim_comm_max(max, 3);
-	*balance = (double)sum->events / s->nparts / (double)max[2];
+	sim_comm_max(max, 2);
+	*balance = s->busiest ? (double)sum->events / s->nparts / (double)s->busiest : 1;
 	sum->last = max[0];
 	sum->lat_max = max[1];
 }

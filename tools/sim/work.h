@@ -64,8 +64,9 @@ struct span {
  *	counted
  * @acc: counts of all partitions
  * @lost: packets that never arrived, if the run deadlocked
- * @balance: mean events of a partition over events of the busiest: the greatest
- *	utilization of threads and processes
+ * @balance: mean events of a partition over events of the busiest, both summed
+ *	over the windows after which partitions wait for each other: the greatest
+ *	utilization of threads and processes if all events cost the same
  * @nodes: nodes of the fabric
  * @ranks: computing modules of these nodes
  */

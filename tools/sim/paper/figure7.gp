@@ -6,13 +6,16 @@
 # Variables: title.
 
 width = 1000
-height = 480
+height = 600
 load scripts . "/style.gp"
+# Below the plots, where the names have the full width.
+set key outside bottom left horizontal Left reverse maxcols 1 font ",9"
+set bmargin 9.5
 set multiplot layout 1,2 title title font ",14"
 set logscale x 2
 set xlabel "nodes"
 set format x "%.0f"
-set xrange [6:11000]
+set xrange [6:14000]
 set xtics (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192) rotate by -40
 set ylabel "time, us"
 set logscale y

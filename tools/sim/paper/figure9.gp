@@ -5,9 +5,12 @@
 # points, and least and greatest gain over the free parameters, in the last two
 # blocks. Variables: title, band (its name), names of the routings, in quotes.
 
-width = 1000
-height = 480
+width = 1060
+height = 600
 load scripts . "/style.gp"
+# Below the plots, where the names have the full width.
+set key outside bottom left horizontal Left reverse maxcols 1 font ",9"
+set bmargin 9.5
 set multiplot layout 1,2 title title font ",14"
 set logscale x 2
 set xlabel "nodes"
@@ -18,18 +21,17 @@ set yrange [4:100]
 set ytics (5, 10, 20, 40)
 set ylabel "GFlop/s"
 set logscale y
-plot data index 0 using 1:2 with linespoints ls 1 title "broadcasts in the network", \
+plot data index 0 using 1:2 with linespoints ls 1 title "broadcasts in the network; doubling by messages:", \
      for [i=0:2] data index i using 1:3 with linespoints ls i + 2 \
-	title "doubling, " . word(names, i + 1)
+	title word(names, i + 1)
 unset logscale y
 set ylabel "gain, %"
-# The legend needs a third of the height.
-set yrange [-50:450]
+set yrange [-50:*]
 set ytics 50
 set xzeroaxis lc rgb "#404040"
 plot data index 4 using 1:2:3 with filledcurves \
 	fc ls 2 fs transparent solid 0.12 noborder title band, \
      for [i=0:2] data index i using 1:4 with linespoints ls i + 2 \
-	title "over " . word(names, i + 1), \
+	title word(names, i + 1), \
      data index 3 using 1:2 with points ls 9 title "published (the most)"
 unset multiplot

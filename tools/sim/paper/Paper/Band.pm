@@ -5,7 +5,8 @@
 # hypercube: the range of each parameter is cut into as many parts as there are
 # samples, and each part is used once, in a separate random order. The defaults
 # are a further sample, as a default at an end of its range is in no other
-# sample.
+# sample. Fitted parameters are fitted again for each sample, by the procedure of
+# the report; samples that cannot give the numbers fitted to are left out.
 
 package Paper::Band;
 
@@ -55,12 +56,12 @@ sub value_at
 	       $unit;
 }
 
-# samples ROWS, COMMAND, COUNT: options of each sample of a command; the last has
-# the defaults.
+# samples ROWS, COMMAND, COUNT: options of each sample of a command, by name; the
+# last has the defaults.
 sub samples
 {
 	my ($rows, $command, $count) = @_;
-	my @samples = map { [] } 1 .. $count;
+	my @samples = map { {} } 0 .. $count;
 
 	$state = length($command) + $count;
 	for my $row (@$rows) {
@@ -73,36 +74,103 @@ sub samples
 
 			@order[$i, $j] = @order[$j, $i];
 		}
-		push @{$samples[$_]}, "--$row->{parameter}",
+		$samples[$_]{$row->{parameter}} =
 			value_at($row->{range}, $order[$_], $count)
 			for 0 .. $#order;
 	}
-	return ((map { join(' ', @$_) } @samples), '');
+	return @samples;
+}
+
+sub text_of
+{
+	my (%options) = @_;
+
+	return join(' ', map { "--$_ $options{$_}" } sort keys %options);
+}
+
+# Samples of each command.
+sub all_samples
+{
+	my ($rows, $quick) = @_;
+
+	return (coll => [samples($rows, 'coll', $quick ? 8 : 160)],
+		heat2d => [samples($rows, 'heat2d', $quick ? 4 : 80)],
+		spmv => [samples($rows, 'spmv', $quick ? 3 : 24)]);
+}
+
+# Fitted parameters are fitted again for each sample. The first simulations find
+# the PEGroup's time: a broadcast on eight nodes, in which the PEGroup takes no
+# time.
+sub first_jobs
+{
+	my ($rows, $quick) = @_;
+	my %samples = all_samples($rows, $quick);
+	my @jobs;
+
+	for my $command (sort keys %samples) {
+		for my $i (0 .. $#{$samples{$command}}) {
+			my %options = %{$samples{$command}[$i]};
+
+			delete @options{qw(flop ranks step-overhead)};
+			push @jobs, Paper::Plan::job("first-$command-$i",
+				'coll --torus 2x2x2 --pegroup 0 ' .
+				text_of(%options), cost => 0.05);
+		}
+	}
+	return @jobs;
+}
+
+# Time of a cycle of 500 MHz in us, which the PEGroup adds to a broadcast.
+use constant CYCLE => 0.002;
+# Most cycles of the PEGroup that are tried.
+use constant PEGROUP_MOST => 200;
+
+# pegroup RUN, COMMAND, SAMPLE, WANT: the fewest cycles of the PEGroup for which
+# the ratio on eight nodes is WANT, or nothing.
+sub pegroup
+{
+	my ($run, $command, $sample, $want) = @_;
+	my ($offload, $p2p) = map { $run->cell("first-$command-$sample", 'us',
+					       mode => $_) } qw(offload p2p);
+
+	for (0 .. PEGROUP_MOST) {
+		return $_ if sprintf('%.2f', $p2p / ($offload + $_ * CYCLE)) eq $want;
+	}
+	return;
 }
 
 # Jobs: all tori of figure 7, all numbers of nodes of figure 10, fewer rows and
-# nodes than figure 9.
+# nodes than figure 9. Samples that no time of the PEGroup fits are left out.
 sub jobs
 {
-	my ($rows, $quick) = @_;
-	my @coll = samples($rows, 'coll', $quick ? 4 : 200);
-	my @heat = samples($rows, 'heat2d', $quick ? 2 : 60);
-	my @spmv = samples($rows, 'spmv', $quick ? 2 : 24);
-	my $command = $Paper::Plan::SPMV_BAND;
-
-	$command =~ s/--to \d+/--to 32/ if $quick;
+	my ($run, $rows, $ref, $quick) = @_;
+	my %samples = all_samples($rows, $quick);
 	my $sizes = join(',', @Paper::Plan::T3, @Paper::Plan::T4);
 	my $to = $quick ? 4096 : 32768;
+	my $spmv = $Paper::Plan::SPMV_BAND;
 	my @jobs;
 
-	for my $op (qw(bcast allreduce)) {
-		push @jobs, map { Paper::Plan::job("band-$op-$_",
-			"coll --op $op --sizes $sizes $coll[$_]") } 0 .. $#coll;
+	$spmv =~ s/--to \d+/--to 32/ if $quick;
+	for my $command (sort keys %samples) {
+		for my $i (0 .. $#{$samples{$command}}) {
+			my $cycles = pegroup($run, $command, $i,
+					     $ref->{'bcast-8-3d'}{value}) // next;
+			my $options = text_of(%{$samples{$command}[$i]},
+					      pegroup => $cycles);
+
+			push @jobs, $command eq 'coll' ?
+				(map { Paper::Plan::job("band-$_-$i",
+					"coll --op $_ --sizes $sizes $options")
+				} qw(bcast allreduce)) :
+				$command eq 'heat2d' ?
+				Paper::Plan::job("band-heat2d-$i",
+					"heat2d --from 2 --to $to $options " .
+					'--step-overhead 0s', cost => 4) :
+				map { Paper::Plan::job("band-spmv-$_-$i",
+					"$spmv $options --routing $_", cost => 20)
+				} qw(adaptive deterministic);
+		}
 	}
-	push @jobs, map { Paper::Plan::job("band-heat2d-$_",
-		"heat2d --from 2 --to $to $heat[$_]", cost => 4) } 0 .. $#heat;
-	push @jobs, map { Paper::Plan::job("band-spmv-$_",
-		"$command $spmv[$_]", cost => 20) } 0 .. $#spmv;
 	return @jobs;
 }
 
@@ -111,7 +179,8 @@ sub jobs
 sub band
 {
 	my ($run, $name, $value) = @_;
-	my @values = map { $value->($_) } $run->series("band-$name");
+	my @values = grep { defined } map { $value->($_) }
+		     $run->series("band-$name");
 
 	return @values ? (min(@values), max(@values)) : ();
 }
@@ -124,51 +193,146 @@ sub ratio
 	return band($run, $op, sub { $run->ratio($_[0], $torus) });
 }
 
+# step_fit ROWS, WANT: the fixed time of a step for which the first number of
+# cells gains WANT on the most nodes, in us: gain = (step + messages) / (step +
+# network); ROWS have none. Negative: no time fits.
+sub step_fit
+{
+	my ($rows, $want) = @_;
+	my ($row) = sort { $a->{cells} <=> $b->{cells} ||
+			   $b->{nodes} <=> $a->{nodes} } @$rows;
+	my ($compute, $network, $messages) =
+		@$row{'compute us', 'offload us', 'p2p us'};
+
+	return ($messages - $want * $network) / ($want - 1) - $compute;
+}
+
+# Gains of a sample of the heat equation, by cells and nodes, or nothing if no time
+# of a step fits. A quick run has fewer nodes, and the default time.
+sub heat_gains
+{
+	my ($run, $ref, $quick, $id) = @_;
+	my $rows = $run->answer($id)->{rows};
+	my $fixed = $quick ? 9.5 : step_fit($rows, $ref->{'heat-40M'}{value});
+	my %gain;
+
+	return if $fixed < 0;
+	for (@$rows) {
+		my $step = $_->{'compute us'} + $fixed;
+
+		$gain{$_->{cells}}{$_->{nodes}} = ($step + $_->{'p2p us'}) /
+						  ($step + $_->{'offload us'});
+	}
+	return \%gain;
+}
+
 # Band of the heat equation's gain.
 sub heat
 {
-	my ($run, $cells, $nodes) = @_;
+	my ($run, $ref, $quick, $cells, $nodes) = @_;
 
 	return band($run, 'heat2d', sub {
-		$run->cell($_[0], 'gain', cells => $cells, nodes => $nodes) });
+		my $gain = heat_gains($run, $ref, $quick, $_[0]) // return;
+
+		return $gain->{$cells}{$nodes};
+	});
+}
+
+# Rows of a sample of SpMV with the routing whose gain on the most nodes is nearer
+# to the published gain. SAMPLE: the id of its job with adaptive routing.
+sub spmv_rows
+{
+	my ($run, $ref, $sample) = @_;
+	my $want = $ref->{'spmv-2048'}{value};
+	my ($near) = sort { $a->[0] <=> $b->[0] } map {
+		my @rows = sort { $a->{nodes} <=> $b->{nodes} }
+			   @{$run->answer($_)->{rows}};
+
+		[abs(100 * ($rows[-1]{gain} - 1) - $want), \@rows]
+	} ($sample, $sample =~ s/adaptive/deterministic/r);
+
+	return @{$near->[1]};
 }
 
 # Band of SpMV's gain in per cent.
 sub spmv
 {
-	my ($run, $nodes) = @_;
+	my ($run, $ref, $nodes) = @_;
 
-	return band($run, 'spmv', sub {
-		100 * ($run->cell($_[0], 'gain', nodes => $nodes) - 1) });
+	return band($run, 'spmv-adaptive', sub {
+		my ($row) = grep { $_->{nodes} == $nodes }
+			    spmv_rows($run, $ref, $_[0]);
+
+		return 100 * ($row->{gain} - 1);
+	});
 }
 
 # Band of how often an application's gain decreases from one number of nodes to
 # the next.
 sub trend
 {
-	my ($run, $name) = @_;
+	my ($run, $ref, $quick, $name) = @_;
 
-	return band($run, $name, sub {
-		my (%last, $steps);
+	return band($run, 'spmv-adaptive', sub {
+		return drops(map { $_->{gain} } spmv_rows($run, $ref, $_[0]));
+	}) if $name eq 'spmv';
+	return band($run, 'heat2d', sub {
+		my $gain = heat_gains($run, $ref, $quick, $_[0]) // return;
+		my $steps = 0;
 
-		for (sort { $a->{nodes} <=> $b->{nodes} } @{$run->answer($_[0])->{rows}}) {
-			my $before = \$last{$_->{cells} // ''};
-
-			$steps += defined $$before && $_->{gain} < $$before;
-			$$before = $_->{gain};
+		for my $by (values %$gain) {
+			$steps += drops(map { $by->{$_} }
+					sort { $a <=> $b } keys %$by);
 		}
-		return $steps // 0;
+		return $steps;
 	});
+}
+
+sub drops
+{
+	my @values = map { sprintf('%.3f', $_) } @_;
+
+	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
 }
 
 # Numbers of nodes of SpMV's band.
 sub spmv_nodes
 {
 	my ($run) = @_;
-	my ($first) = $run->series('band-spmv');
+	my ($first) = $run->series('band-spmv-adaptive');
 
 	return $first ? sort { $a <=> $b } map { $_->{nodes} }
 			@{$run->answer($first)->{rows}} : ();
+}
+
+# Samples of each command, those with fitted parameters, and the values of these.
+sub fitted
+{
+	my ($run, $ref, $quick) = @_;
+	my @rows;
+
+	for (['coll', 'bands of figure 7'], ['heat2d', 'band of figure 10'],
+	     ['spmv', 'band of figure 9']) {
+		my ($command, $what) = @$_;
+		my @all = $run->series("first-$command");
+		my @cycles = map { pegroup($run, $command, s/.*-//r,
+					   $ref->{'bcast-8-3d'}{value}) // () } @all;
+		my ($good, $more) = (scalar @cycles, '');
+
+		if ($command eq 'heat2d' && !$quick) {
+			my @us = grep { $_ >= 0 } map {
+				step_fit($run->answer($_)->{rows},
+					 $ref->{'heat-40M'}{value})
+			} $run->series('band-heat2d');
+
+			$good = @us;
+			$more = sprintf('; %.1f to %.1f us per step', min(@us), max(@us));
+		}
+		push @rows, [$what, scalar @all, $good,
+			     min(@cycles) . ' to ' . max(@cycles) .
+			     ' cycles of the PEGroup' . $more];
+	}
+	return @rows;
 }
 
 # Number of simulations of the bands.
@@ -177,7 +341,7 @@ sub count
 	my ($run) = @_;
 
 	return scalar map { $run->series("band-$_") }
-		qw(bcast allreduce heat2d spmv);
+		qw(bcast allreduce heat2d spmv-adaptive spmv-deterministic);
 }
 
 1;

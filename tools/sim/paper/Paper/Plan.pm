@@ -78,9 +78,11 @@ our @SPMV = (
 # A smaller case that compares parameters, and these parameters.
 our $BAND_ROWS = 640000;
 our $SPMV = "spmv --from 512 --to 512 --rows $BAND_ROWS";
-# The smaller case with several numbers of nodes, for the band of figure 9.
+# A still smaller case with several numbers of nodes, for the band of figure 9:
+# on 512 nodes, its gain differs by less than a point.
 our $BAND_MOST = 512;
-our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $BAND_ROWS";
+our $SPMV_BAND_ROWS = 320000;
+our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $SPMV_BAND_ROWS";
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
 	['train', 'packets in trains of 2', '--train 2'],
@@ -106,6 +108,7 @@ our @HEAT_CHOICES = (
 	['no-overhead', 'no fixed time per step',
 	 '--step-overhead 0s'],
 	['flop-26', '26 operations per cell', '--flop 26'],
+	['flop-34', '34 operations per cell, as angara-heat2d has', '--flop 34'],
 	['flit', 'reduction by flit', '--reduce flit'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],
 	['overhead', '300 ns of host time for each message',
@@ -271,6 +274,20 @@ sub figure9
 	return @jobs;
 }
 
+# SpMV with as many rows as published; hours on one processor.
+our $PUBLISHED_ROWS = 20480000;
+
+sub full
+{
+	return map { job("full-$_", "spmv --from $_ --to $_ --rows $PUBLISHED_ROWS",
+			 cost => 2.5 * $_) } 2048, 512;
+}
+
+# Simulations of SpMV that differ in rows only: id, nodes, rows.
+our @BY_ROWS = (['spmv-rows', 512, 320000], ['spmv-base', 512, $BAND_ROWS],
+		['figure9-512', 512, $SPMV_ROWS], ['full-512', 512, $PUBLISHED_ROWS],
+		['figure9-2048', 2048, $SPMV_ROWS], ['full-2048', 2048, $PUBLISHED_ROWS]);
+
 sub figure10
 {
 	my ($quick) = @_;
@@ -385,11 +402,32 @@ sub fits
 			   '--step-overhead 0s', cost => 3));
 }
 
+# The published numbers with cut-through and with store-and-forward, for which
+# hosts need 180 ns.
+sub both
+{
+	my ($quick) = @_;
+	my %ways = (base => '', forward => '--vc store-and-forward --overhead 180ns');
+	my @jobs;
+
+	for my $way (sort keys %ways) {
+		push @jobs, map { job("both-$way-$_", "coll --op $_ --sizes " .
+				      join(',', @RATIOS) . " $ways{$way}") }
+			    qw(bcast allreduce);
+		next if $quick;
+		push @jobs, job("both-$way-heat", 'heat2d --from 32768 ' .
+				"--step-overhead 0s $ways{$way}", cost => 4),
+			map { job("both-$way-spmv-$_", "$SPMV --routing $_ $ways{$way}",
+				  cost => 15) } qw(adaptive deterministic);
+	}
+	return @jobs;
+}
+
 sub all
 {
 	my ($quick) = @_;
 
-	return (fits(), figure6(), figure7(), figure9($quick), figure10($quick),
+	return (fits(), both($quick), figure6(), figure7(), figure9($quick), figure10($quick),
 		choices($quick), heatmaps(),
 		latency($quick), next_generation($quick));
 }

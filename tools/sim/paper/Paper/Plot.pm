@@ -124,13 +124,13 @@ sub figure9
 	}
 	$self->table('figure9', @blocks,
 		     [[2048, $self->{ref}{'spmv-2048'}{value}]],
-		     [map { [$_, Paper::Band::spmv($self->{run}, $_)] }
+		     [map { [$_, Paper::Band::spmv(@$self{qw(run ref)}, $_)] }
 		      Paper::Band::spmv_nodes($self->{run})]);
 	$self->draw('figure9', 'figure9',
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
 		    band => 'free parameters, ' .
-			    spaced($Paper::Plan::BAND_ROWS) . ' rows',
+			    spaced($Paper::Plan::SPMV_BAND_ROWS) . ' rows',
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
@@ -152,7 +152,7 @@ sub figure10
 		   @Paper::Plan::HEAT;
 
 	$self->table('figure10', @blocks, \@points, map { my $cells = $_;
-		$self->bands(sub { Paper::Band::heat($self->{run}, $cells,
+		$self->bands(sub { Paper::Band::heat(@$self{qw(run ref quick)}, $cells,
 				   Paper::Plan::nodes($_[0])) }, \@tori)
 	} @Paper::Plan::CELLS);
 	$self->draw('figure10', 'figure10', cells => '41M 82M 164M',

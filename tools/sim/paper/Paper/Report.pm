@@ -111,13 +111,6 @@ sub compare
 		$ref->{use} eq 'fitted' ? 'fitted' : 'within');
 }
 
-sub drops
-{
-	my @values = @_;
-
-	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
-}
-
 # All promised numbers; those that a quick run leaves out are not judged.
 sub promised
 {
@@ -134,7 +127,7 @@ sub promised
 	}
 	my @spmv = $run->app('figure9');
 
-	$value{'trend-spmv'} = drops(map { $_->{gain} } @spmv);
+	$value{'trend-spmv'} = Paper::Band::drops(map { $_->{gain} } @spmv);
 	$value{'spmv-2048'} = 100 * ($spmv[-1]{gain} - 1)
 		if $spmv[-1]{nodes} == 2048;
 	$value{'trend-heat'} = 0;
@@ -143,7 +136,7 @@ sub promised
 
 		$value{'heat-' . int($cells / 1e6) . 'M'} = $rows[-1]{gain}
 			if $rows[-1]{nodes} == 32768;
-		$value{'trend-heat'} += drops(map { $_->{gain} } @rows);
+		$value{'trend-heat'} += Paper::Band::drops(map { $_->{gain} } @rows);
 	}
 	$value{'memory-million'} = $run->answer('memory-million')->{kib} / 2**20
 		if $run->has('memory-million');
@@ -180,10 +173,10 @@ sub promises
 			     $ref->{use}, $self->band_of($name)];
 	}
 	return table(['What', 'Margin', 'Published or promised', 'Here',
-		      'Difference', 'Verdict', 'Use', 'Band'], @rows);
+		      'Difference', 'Verdict', 'Use', 'Band', 'Published is'], @rows);
 }
 
-# Band of a published number, as text.
+# Band of a published number, as text, and whether the number is within it.
 sub band_of
 {
 	my ($self, $name) = @_;
@@ -196,18 +189,40 @@ sub band_of
 	} elsif ($name =~ /^heat-(\d+)M$/) {
 		my ($cells) = grep { int($_ / 1e6) == $1 } @Paper::Plan::CELLS;
 
-		@band = Paper::Band::heat($run, $cells, 32768)
+		@band = Paper::Band::heat($self->what, $cells, 32768)
 			if !$self->{quick};
 	} elsif ($name eq 'spmv-2048' && !$self->{quick}) {
 		my $most = $Paper::Plan::BAND_MOST;
 
-		@band = Paper::Band::spmv($run, $most);
-		return sprintf('%.0f to %.0f on %d nodes', @band, $most);
+		@band = Paper::Band::spmv($run, $self->{ref}, $most);
+		return (sprintf('%.0f to %.0f on %d nodes', @band, $most),
+			inside($self->{ref}{$name}, @band));
 	} elsif ($name =~ /^trend-(spmv|heat)$/) {
-		return sprintf('%d to %d steps down',
-			       Paper::Band::trend($run, $1 eq 'heat' ? 'heat2d' : $1));
+		@band = Paper::Band::trend($self->what, $1 eq 'heat' ? 'heat2d' : $1);
+		return (sprintf('%d to %d steps down', @band),
+			inside($self->{ref}{$name}, @band));
 	}
-	return @band ? join(' to ', map { number($_) } @band) : '';
+	return @band ? (join(' to ', map { number($_) } @band),
+			inside($self->{ref}{$name}, @band)) : ('', '');
+}
+
+# What the bands of the heat equation need.
+sub what
+{
+	my ($self) = @_;
+
+	return @$self{qw(run ref quick)};
+}
+
+# Is the published number within the band? A number that each sample is fitted to
+# is not compared.
+sub inside
+{
+	my ($ref, $least, $most) = @_;
+
+	return 'fitted' if $ref->{use} eq 'fitted' && number($least) eq number($most);
+	return $ref->{value} < $least ? 'below' :
+	       $ref->{value} > $most ? 'above' : 'within';
 }
 
 # Numbers with the same use: their count, how many are within their margin, and
@@ -254,7 +269,8 @@ sub origins
 	my ($self) = @_;
 
 	return table(['Parameter', 'Default', 'Origin', 'Plausible', 'Where from'],
-		     map { [$_->{command} ? "$_->{command} --$_->{parameter}" :
+		     map { [$_->{command} eq 'rule' ? "rule: $_->{parameter}" :
+			    $_->{command} ? "$_->{command} --$_->{parameter}" :
 					    $_->{parameter},
 			    $_->{default}, $_->{origin},
 			    $_->{range} =~ s/\|/ or /gr, $_->{basis}] }
@@ -296,16 +312,13 @@ sub routing_fit
 }
 
 # Time of a step without the operations for which the gain equals the published
-# gain: gain = (step + messages) / (step + network).
+# gain.
 sub heat_fit
 {
 	my ($self) = @_;
 	my $want = $self->{ref}{'heat-40M'}{value};
-	my $row = $self->{run}->answer('fit-heat')->{rows}[0];
-	my ($compute, $network, $messages) =
-		@$row{'compute us', 'offload us', 'p2p us'};
 
-	return ($messages - $want * $network) / ($want - 1) - $compute;
+	return Paper::Band::step_fit($self->{run}->answer('fit-heat')->{rows}, $want);
 }
 
 sub fits
@@ -315,32 +328,61 @@ sub fits
 	my %default = map { ("$_->{command} $_->{parameter}" => $_->{default}) }
 		      @{$self->{origins}};
 	my $pegroup = $self->least_fit('pegroup', @Paper::Plan::FIT_PEGROUP);
-	my $most = max(map { $run->ratio("fit-forward-$_") }
-		       @Paper::Plan::FIT_PEGROUP);
-	my $ns = $self->least_fit('overhead', @Paper::Plan::FIT_OVERHEAD);
-
 	return table(['Parameter', 'Published number', 'Procedure', 'Fits',
 		      'Default'],
 		['pegroup', 'broadcast on 2x2x2: 2.39',
 		 'fewest of 0 to 20 cycles that give 2.39',
 		 $pegroup // 'none', $default{' pegroup'}],
-		['vc', 'the same',
-		 sprintf('store-and-forward gives %.2f at most, with 0 to 20 ' .
-			 'cycles in the PEGroup and no host time', $most),
-		 $most < 2.385 ? 'cut-through' : 'both', $default{' vc'}],
 		['heat2d --step-overhead', 'heat equation, 40 960 000 cells: 3.0',
 		 'solved for', sprintf('%.1fus', $self->heat_fit),
 		 $default{'heat2d step-overhead'}],
 		['routing', 'SpMV at 2048 nodes: 28 %',
 		 'the routing whose gain on 512 nodes is nearer',
-		 $self->routing_fit // 'not run', $default{' routing'}]) .
-		(defined $ns ? sprintf("\nWith store-and-forward, as section 3.1 " .
-			"says, a host time of %d ns for each message is the " .
-			"least that gives 2.39. The other two ratios are then " .
-			"%.2f and %.2f (6.97 and 6.18 are published): the " .
-			"published numbers do not decide between the two.\n", $ns,
-			map { $run->ratio("fit-overhead-$ns", $_) }
-			    @Paper::Plan::RATIOS[1, 2]) : '');
+		 $self->routing_fit // 'not run', $default{' routing'}]);
+}
+
+# Published numbers with cut-through and with store-and-forward. The latter is
+# fitted to the same number, by a time of hosts.
+sub forward
+{
+	my ($self) = @_;
+	my ($run, $ref) = @$self{qw(run ref)};
+	my $most = max(map { $run->ratio("fit-forward-$_") } @Paper::Plan::FIT_PEGROUP);
+	my $ns = $self->least_fit('overhead', @Paper::Plan::FIT_OVERHEAD);
+	my (@rows, %value);
+
+	for my $way ('base', 'forward') {
+		for my $op (qw(bcast allreduce)) {
+			$value{$way}{$Paper::Plan::ID{$_} =~ s/^bcast/$op/r} =
+				$run->ratio("both-$way-$op", $_) for @Paper::Plan::RATIOS;
+		}
+		next if !$run->has("both-$way-heat");
+		my $gain = Paper::Band::heat_gains($run, $ref, 0, "both-$way-heat");
+
+		$value{$way}{'heat-' . int($_ / 1e6) . 'M'} = $gain->{$_}{32768}
+			for @Paper::Plan::CELLS;
+	}
+	for my $name (sort { $ref->{$a}{order} <=> $ref->{$b}{order} } keys %{$value{base}}) {
+		push @rows, ["$ref->{$name}{text}", $ref->{$name}{value},
+			     map { my $j = judge($ref->{$name}, $value{$_}{$name});
+				   (number($j->{value}), $j->{text},
+				    $ref->{$name}{use} eq 'fitted' ? 'fitted' :
+				    $j->{ok} ? 'within' : 'outside') }
+			     ('base', 'forward')];
+	}
+	for my $routing ($run->has('both-forward-spmv-adaptive') ? qw(adaptive deterministic) : ()) {
+		push @rows, ["SpMV: gain on $Paper::Plan::BAND_MOST nodes, " .
+			     "640 000 rows, $routing routing", '',
+			     map { (sprintf('%.1f', 100 * ($run->cell("both-$_-spmv-$routing",
+							   'gain') - 1)), '', '') }
+			     ('base', 'forward')];
+	}
+	return sprintf("With store-and-forward and no host time, the ratio on eight nodes " .
+		       "is at most %.2f, with 0 to 20 cycles in the PEGroup. A host time of " .
+		       "%s ns for each message is the least that gives 2.39.\n\n",
+		       $most, $ns // 'more than 300') .
+	       table(['What', 'Published', 'Cut-through', 'Difference', 'Verdict',
+		      'Store-and-forward', 'Difference', 'Verdict'], @rows);
 }
 
 # Gain of SpMV over the plausible range, by number of nodes.
@@ -350,16 +392,15 @@ sub spmv_band
 	my $run = $self->{run};
 	my @nodes = Paper::Band::spmv_nodes($run);
 	my $want = $self->{ref}{'spmv-2048'}{value};
-	my @last = Paper::Band::spmv($run, $nodes[-1]);
+	my @last = Paper::Band::spmv($run, $self->{ref}, $nodes[-1]);
 
 	return table(['Nodes', 'Least gain, %', 'Greatest gain, %'], map {
 			[$_, map { sprintf('%.0f', $_) }
-			     Paper::Band::spmv($run, $_)]
+			     Paper::Band::spmv($run, $self->{ref}, $_)]
 		     } @nodes) .
 	       sprintf("\nThe published %d %% at 2048 nodes is %s the band of " .
 		       "%d nodes.\n", $want,
-		       $want < $last[0] ? 'below' :
-		       $want > $last[1] ? 'above' : 'within', $nodes[-1]);
+		       inside($self->{ref}{'spmv-2048'}, @last), $nodes[-1]);
 }
 
 sub picture
@@ -496,6 +537,22 @@ sub reduce
 	} @Paper::Plan::REDUCE);
 }
 
+# Gain of SpMV by number of rows.
+sub by_rows
+{
+	my ($self) = @_;
+	my $run = $self->{run};
+
+	return table(['Nodes', 'Rows', 'In the network, us', 'Messages, us', 'Gain, %'], map {
+		my ($id, $nodes, $rows) = @$_;
+		my $row = $run->has($id) ? $run->answer($id)->{rows}[0] : undef;
+
+		[$nodes, $rows, $row ? (map({ number($row->{$_}) } 'offload us', 'p2p us'),
+					sprintf('%.1f', 100 * ($row->{gain} - 1))) :
+				       ('not run', '', '')]
+	} @Paper::Plan::BY_ROWS);
+}
+
 sub spmv_choices
 {
 	my ($self) = @_;
@@ -604,9 +661,13 @@ sub parts
 		PARAMETERS => $self->parameters,
 		ORIGINS => $self->origins,
 		FITS => $self->fits,
-		BANDS => sprintf("Bands: %d simulations in all.\n",
-				 Paper::Band::count($self->{run})),
+		FORWARD => $self->forward,
+		BANDS => sprintf("Bands: %d simulations in all.\n\n",
+				 Paper::Band::count($self->{run})) .
+			 table(['Bands', 'Samples', 'With fitted parameters', 'Fitted'],
+			       Paper::Band::fitted($self->what)),
 		SPMVBAND => $self->spmv_band,
+		SPMVROWS => $self->by_rows,
 		SUMMARY => $self->summary,
 	);
 }

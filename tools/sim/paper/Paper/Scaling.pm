@@ -91,12 +91,15 @@ sub text
 		'of one thread' . ($run->has('strong-processes-1') ? '' :
 				   ' (not run: no MPI)') .
 		': the same work for all of them (strong), or as many nodes for ' .
-		'each (weak). Efficiency is measured as far as this machine has ' .
-		'processors, and if others used at most 5 % of them. Balance is the mean of the parts\' events over the ' .
-		'most of one, which bounds the efficiency on as many ' .
-		"processors.\n\n" .
-		Paper::Report::table(['Scaling', 'By', 'Events', 'Seconds', 'Efficiency',
-		       'Balance of events'], @rows);
+		'each (weak). Seconds and efficiency are measured by the clock, as far as ' .
+		'this machine has processors, and if others used at most 5 % of them. ' .
+		'Events and balance are counted, so other processes do not change ' .
+		'them: balance is the mean of the parts\' events over the most of one, ' .
+		'both summed over the windows of time after which parts wait for each ' .
+		'other. It bounds the efficiency on as many processors if all events ' .
+		"cost the same.\n\n" .
+		Paper::Report::table(['Scaling', 'By', 'Events', 'Seconds',
+		       'Efficiency, measured', 'Balance, counted'], @rows);
 }
 
 1;
