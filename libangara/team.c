@@ -119,7 +119,7 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 		if (!mine.err && !rows->held[rows->root])
 			mine.err = rows->why;
 		if (!mine.err && !rows->missing)
-			mine.err = ang_rows_propose(rows, attr->tree);
+			mine.err = ang_lease_lay(team, attr->tree);
 		mine.n = rows->n;
 		mine.missing = rows->missing;
 		mine.why = rows->why;

@@ -23,6 +23,9 @@
  * @missing: rows without a device on this machine
  * @why: error of the first missing device
  * @taken: TreeIds not to use, a bit for each
+ * @reserved: TreeIds that the fabric manager leases to others, a bit for each
+ * @leased: the tree is a lease of the manager
+ * @lease: if @leased, the connection to the manager
  * @max_trees: limit of TreeIds, exclusive
  * @set: number of rows handled so far; those of this process among them are set
  * @root: index of the root
@@ -41,6 +44,9 @@ struct ang_rows {
 	u32 missing;
 	int why;
 	u64 taken;
+	u64 reserved;
+	bool leased;
+	int lease;
 	u32 max_trees;
 	u32 set;
 	u32 root;
@@ -334,8 +340,13 @@ void ang_plan_free(struct ang_plan *plan);
 int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root);
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i);
 int ang_rows_propose(struct ang_rows *r, u32 want);
+void ang_rows_restart(struct ang_rows *r);
 int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch);
 void ang_rows_retract(struct ang_rows *r, int why);
 void ang_rows_clear(struct ang_rows *r);
+
+/* team_lease.c */
+int ang_lease_lay(struct angara_team *team, u32 want);
+void ang_lease_end(struct ang_rows *r);
 
 #endif /* ANG_TEAM_H */

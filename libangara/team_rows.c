@@ -159,7 +159,8 @@ int ang_rows_propose(struct ang_rows *r, u32 want)
 			back_off();
 		}
 		r->turn++;
-		ret = r->taken >> tree & 1 ? -EBUSY : try_tree(r, tree);
+		ret = r->taken >> tree & 1 ? -EBUSY :
+		      r->reserved >> tree & 1 ? -EPERM : try_tree(r, tree);
 		if (ret == -EBUSY)
 			r->busy = true;
 		else if (ret != -EPERM)
@@ -168,6 +169,13 @@ int ang_rows_propose(struct ang_rows *r, u32 want)
 	if (!r->busy)
 		return -EPERM;
 	return want ? -EBUSY : -ENOSPC;
+}
+
+/** ang_rows_restart() - let ang_rows_propose() try all TreeIds again */
+void ang_rows_restart(struct ang_rows *r)
+{
+	r->turn = 0;
+	r->busy = false;
 }
 
 /**
@@ -304,6 +312,7 @@ void ang_rows_clear(struct ang_rows *r)
 	u32 i;
 
 	rows_unset(r);
+	ang_lease_end(r);
 	for (i = 0; i < r->n; i++)
 		ang_rows_leave_to_others(r, i);
 	free(r->rows);

@@ -59,7 +59,7 @@ completions()
 {
 	local command
 
-	for command in angaractl angara-run angara-vfio angara-bench \
+	for command in angaractl angara-run angara-vfio angara-fm angara-bench \
 		angara-topo angara-bcast-file angara-collops angara-heat2d \
 		angara-spmv; do
 		# shellcheck disable=SC1090

@@ -17,7 +17,7 @@ declare -A BELOW=(
 	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/ [topo]=libangara/topo/
 	[embed/mutants.txt]=libangara/ [embed/kept.txt]=libangara/
 	[embed/inband.txt]=libangara/
-	[debug]='' [kernels]='' [kfuzz]='' [embed]='' [abi]='')
+	[fm]='' [debug]='' [kernels]='' [kfuzz]='' [embed]='' [abi]='')
 
 # applies FILE FROM TO: does the fault apply to FILE and change it?
 applies()

@@ -190,6 +190,7 @@ int main(int argc, char **argv)
 	if (only) {
 		parts_run(job, named_parts, only);
 		parts_run(job, kinds_parts, only);
+		parts_run(job, lease_parts, only);
 	}
 	ret = parts_end(job);
 	if (all)

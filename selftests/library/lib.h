@@ -72,6 +72,7 @@ extern const struct part stripes_parts[];
 extern const struct part manage_parts[];
 /* Run by name only, like the following: they need a prepared environment. */
 extern const struct part kinds_parts[];
+extern const struct part lease_parts[];
 extern const struct part named_parts[];
 
 /* Opens adapters of a driver by name; lib_open.c */

@@ -160,6 +160,7 @@ void ctl_put_u64(struct nl_msg **msg, int attr, uint64_t value);
 int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply);
 int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
 	   struct json_object **reply);
+int ctl_delegate(struct nl *nl, uint32_t dev, uint8_t tree, uint32_t pkey);
 int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	    struct json_object **records);
 int ctl_dump_or_fail(struct nl *nl, uint8_t command, const struct about *about,

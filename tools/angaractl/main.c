@@ -16,6 +16,8 @@
 #define TEXT(number)	TEXT_OF(number)
 #define WORDS		128	/* bytes of the names of an object's commands */
 
+const char tool_name[] = "angaractl";
+
 struct options options;
 
 enum {

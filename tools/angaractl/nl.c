@@ -288,6 +288,17 @@ int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
 	return ctl_call(nl, ctl_request(nl, command, about), reply);
 }
 
+/* Delegates a tree on a device.  Returns 0, or -errno with nl->error. */
+int ctl_delegate(struct nl *nl, uint32_t dev, uint8_t id, uint32_t pkey)
+{
+	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
+			       .tree = id };
+	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_DELEGATE, &about);
+
+	ctl_put_u32(&msg, ANGARA_A_TREE_DELEGATED, pkey);
+	return ctl_call(nl, msg, NULL);
+}
+
 /* Returns 0 with an array of records, or -errno with nl->error. */
 int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	    struct json_object **records)

@@ -14,13 +14,11 @@
 #define JSON_FORM	(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | \
 			 JSON_C_TO_STRING_NOSLASHESCAPE)
 
-const char tool_name[] = "angaractl";
-
 void warn(const char *format, ...)
 {
 	va_list list;
 
-	fputs("angaractl: warning: ", stderr);
+	fprintf(stderr, "%s: warning: ", tool_name);
 	va_start(list, format);
 	vfprintf(stderr, format, list);
 	va_end(list);

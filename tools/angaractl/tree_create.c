@@ -412,16 +412,6 @@ static int read_partition(struct args *args, uint32_t *pkey)
 	return parse_pkey(word, pkey);
 }
 
-static int delegate_row(struct nl *nl, uint32_t dev, uint8_t id, uint32_t pkey)
-{
-	struct about about = { .has_dev = true, .dev = dev, .has_tree = true,
-			       .tree = id };
-	struct nl_msg *msg = ctl_request(nl, ANGARA_CMD_TREE_DELEGATE, &about);
-
-	ctl_put_u32(&msg, ANGARA_A_TREE_DELEGATED, pkey);
-	return ctl_call(nl, msg, NULL);
-}
-
 static int delegate_all(struct nl *nl, const struct tree *tree, uint32_t pkey)
 {
 	const struct fabric *fabric = &tree->fabric;
@@ -430,13 +420,13 @@ static int delegate_all(struct nl *nl, const struct tree *tree, uint32_t pkey)
 
 	for (uint32_t n = 0; n < fabric->nodes; n++) {
 		if (fabric->dev[n] == NO_DEV ||
-		    !delegate_row(nl, fabric->dev[n], tree->id, pkey))
+		    !ctl_delegate(nl, fabric->dev[n], tree->id, pkey))
 			continue;
 		status = fail("tree %u at node %u (angara%u): %s; nothing is changed",
 			      tree->id, n, fabric->dev[n], nl->error);
 		while (n-- > 0) {
 			if (fabric->dev[n] != NO_DEV)
-				delegate_row(nl, fabric->dev[n], tree->id,
+				ctl_delegate(nl, fabric->dev[n], tree->id,
 					     tree->at[n].delegated);
 		}
 		return status;

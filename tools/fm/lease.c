@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-fm: leases.
+ *
+ * A user gets a free tree if its quota is not used up, and if enough trees are
+ * free for the users that wait before it.  A user waits from its first request that
+ * finds no tree until it gets one, or has not asked for the time of grace.  Users
+ * with fewer leases are served first; among equals, the user that waits longest. A
+ * request never waits: the answer says that there is none now, and the job goes on
+ * in software.
+ *
+ * The order in which a tree is taken back leaves no gap in which its user could set
+ * rows that nobody sees: without rows, take the delegation back, look for rows
+ * again, and delegate again if there are any.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fm.h"
+
+#define WAITERS		64U
+
+/**
+ * struct waiter - a user that found no free tree
+ * @fabric: fabric
+ * @uid: user
+ * @since: first request without a tree
+ * @until: end of waiting unless the user asks again
+ */
+struct waiter {
+	uint64_t fabric;
+	uid_t uid;
+	uint64_t since;
+	uint64_t until;
+};
+
+static const struct fm_opts *opts;
+static struct fm_lease leases[ANG_FM_MOST];
+static uint32_t count;
+static struct waiter waiters[WAITERS];
+
+static uint32_t lease_held(uint64_t fabric, uid_t uid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		n += leases[i].fabric == fabric && leases[i].uid == uid;
+	return n;
+}
+
+static uint64_t lease_trees(uint64_t fabric)
+{
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (leases[i].fabric == fabric)
+			set |= 1ULL << leases[i].tree;
+	return set;
+}
+
+static uint64_t lease_managed(const struct fm_fabric *fabric)
+{
+	return opts->trees & ~0ULL >> (64 - fabric->trees);
+}
+
+static uint32_t lease_quota(const struct fm_fabric *fabric)
+{
+	uint32_t half = (uint32_t)__builtin_popcountll(lease_managed(fabric)) / 2;
+
+	return opts->quota ? (uint32_t)opts->quota : half ? half : 1;
+}
+
+/* The entry of a user that waits, else one that is free or ends first. */
+static struct waiter *waiter_get(uint64_t fabric, uid_t uid)
+{
+	struct waiter *end = &waiters[0];
+
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		struct waiter *w = &waiters[i];
+
+		if (w->uid == uid && w->fabric == fabric && w->until > fm_now())
+			return w;
+		if (w->until < end->until)
+			end = w;
+	}
+	*end = (struct waiter){ .fabric = fabric, .uid = uid, .since = fm_now() };
+	return end;
+}
+
+/* Number of users that get a tree before the user @of. */
+static uint32_t waiter_before(const struct waiter *of)
+{
+	uint32_t mine = lease_held(of->fabric, of->uid), n = 0;
+
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		const struct waiter *w = &waiters[i];
+		uint32_t its;
+
+		if (w == of || w->fabric != of->fabric || w->until <= fm_now())
+			continue;
+		its = lease_held(w->fabric, w->uid);
+		n += its < mine || (its == mine && w->since < of->since);
+	}
+	return n;
+}
+
+/* Managed trees without a row, a delegation or a lease. */
+static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
+{
+	struct fm_row *rows;
+	size_t n;
+	int ret = fabric_rows(fabric->id, -1, &rows, &n);
+
+	if (ret)
+		return ret;
+	*set = lease_managed(fabric) & ~lease_trees(fabric->id);
+	for (size_t i = 0; i < n; i++)
+		*set &= ~(1ULL << rows[i].tree);
+	free(rows);
+	return 0;
+}
+
+static void lease_add(uint64_t fabric, uint32_t tree, uid_t uid, int client)
+{
+	leases[count++] = (struct fm_lease){
+		.fabric = fabric, .tree = tree, .uid = uid, .client = client,
+		.grace_end = fm_now() + opts->grace_ns,
+	};
+}
+
+/* Return: 0, with a lease; the error of the reply. */
+static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request *q,
+		 uid_t uid, int client, uint32_t *tree)
+{
+	struct waiter *w;
+	uint64_t set;
+	int ret;
+
+	if (lease_held(fabric->id, uid) >= lease_quota(fabric))
+		return -EDQUOT;
+	if (lease_free(fabric, &set) || count == ANG_FM_MOST)
+		return -EIO;
+	w = waiter_get(fabric->id, uid);
+	if ((uint32_t)__builtin_popcountll(set) <= waiter_before(w)) {
+		w->until = fm_now() + opts->grace_ns;
+		return -EAGAIN;
+	}
+	if (!(set & ~q->avoid))
+		return -EAGAIN;
+	*tree = (uint32_t)__builtin_ctzll(set & ~q->avoid);
+	ret = fabric_delegate(fabric, *tree, ANGARA_PKEY_UID(uid));
+	if (ret) {
+		fabric_delegate(fabric, *tree, 0);
+		return -EIO;
+	}
+	w->until = 0;
+	lease_add(fabric->id, *tree, uid, client);
+	return 0;
+}
+
+/**
+ * lease_grant() - answer ANG_FM_GET
+ * @q: request
+ * @uid: user of the client, from the kernel
+ * @client: number of its connection
+ * @reply: out
+ *
+ * Return: 0 if the client has a lease; the error in @reply.
+ */
+int lease_grant(const struct ang_fm_request *q, uid_t uid, int client,
+		struct ang_fm_reply *reply)
+{
+	struct fm_fabric fabric;
+
+	reply->err = fabric_get(q->fabric, &fabric);
+	if (reply->err)
+		return reply->err;
+	if (!uid) {
+		reply->err = -EPERM;
+		reply->reserved = lease_trees(fabric.id);
+	} else {
+		reply->reserved = lease_managed(&fabric);
+		reply->err = uid > ANGARA_PKEY_UID_MAX || q->pkey != ANGARA_PKEY_UID(uid) ?
+			     -EPERM : lease_try(&fabric, q, uid, client, &reply->tree);
+	}
+	fabric_put(&fabric);
+	return reply->err;
+}
+
+/* Rows of a lease that its user has set. */
+static int lease_rows(const struct fm_lease *lease, struct fm_row **rows, size_t *n)
+{
+	int ret = fabric_rows(lease->fabric, (int)lease->tree, rows, n);
+	size_t kept = 0;
+
+	for (size_t i = 0; !ret && i < *n; i++)
+		if ((*rows)[i].pkey == ANGARA_PKEY_UID(lease->uid))
+			(*rows)[kept++] = (*rows)[i];
+	*n = kept;
+	return ret;
+}
+
+/* Does a job use the tree?  Clears rows that no job can use. */
+static bool lease_in_use(const struct fm_lease *lease)
+{
+	struct fm_row *rows;
+	size_t n = 0;
+	bool used = true;
+
+	if (lease_rows(lease, &rows, &n))
+		return true;
+	if (!n || !fabric_in_use(lease->fabric, ANGARA_PKEY_UID(lease->uid))) {
+		for (size_t i = 0; i < n; i++)
+			fabric_clear(&rows[i]);
+		used = false;
+	}
+	free(rows);
+	return used;
+}
+
+/* Return: whether the lease has ended. */
+static bool lease_take_back(const struct fm_lease *lease)
+{
+	struct fm_fabric fabric;
+	struct fm_row *rows;
+	size_t n = 0;
+	int ret;
+
+	ret = fabric_get(lease->fabric, &fabric);
+	if (ret)
+		return ret == -ENODEV;
+	if (lease_in_use(lease) || fm_now() < lease->grace_end) {
+		fabric_put(&fabric);
+		return false;
+	}
+	fabric_delegate(&fabric, lease->tree, 0);
+	ret = lease_rows(lease, &rows, &n);
+	if (!ret)
+		free(rows);
+	if (ret || n)
+		fabric_delegate(&fabric, lease->tree, ANGARA_PKEY_UID(lease->uid));
+	fabric_put(&fabric);
+	return !ret && !n;
+}
+
+/** lease_tick() - take trees back.  Return: whether there are orphans left */
+bool lease_tick(void)
+{
+	bool more = false;
+
+	for (uint32_t i = count; i-- > 0;) {
+		if (leases[i].client != FM_NO_CLIENT)
+			continue;
+		if (lease_take_back(&leases[i]))
+			leases[i] = leases[--count];
+		else
+			more = true;
+	}
+	return more;
+}
+
+/** lease_drop() - note that a connection is closed.  Return: whether it had a lease */
+bool lease_drop(int client)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (leases[i].client == client) {
+			leases[i].client = FM_NO_CLIENT;
+			leases[i].grace_end = 0;
+			return true;
+		}
+	return false;
+}
+
+/** lease_list() - fill in the leases that @uid may see.  Return: their number */
+uint32_t lease_list(uid_t uid, struct ang_fm_lease *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!uid || leases[i].uid == uid)
+			list[n++] = (struct ang_fm_lease){
+				.fabric = leases[i].fabric, .tree = leases[i].tree,
+				.uid = leases[i].uid,
+				.connected = leases[i].client != FM_NO_CLIENT,
+			};
+	return n;
+}
+
+/**
+ * lease_start() - read from the devices which trees are leased
+ *
+ * Return: DONE; FAILED, with a message.
+ */
+int lease_start(const struct fm_opts *given)
+{
+	struct fm_row *rows;
+	size_t n;
+
+	opts = given;
+	if (fabric_connect())
+		return FAILED;
+	if (fabric_rows(0, -1, &rows, &n))
+		return fail("the rows of the devices cannot be read");
+	for (size_t i = 0; i < n && count < ANG_FM_MOST; i++) {
+		const struct fm_row *row = &rows[i];
+
+		if (row->delegated >= ANGARA_PKEY_UID(0) && opts->trees >> row->tree & 1 &&
+		    !(lease_trees(row->fabric) >> row->tree & 1))
+			lease_add(row->fabric, row->tree,
+				  row->delegated & ANGARA_PKEY_UID_MAX, FM_NO_CLIENT);
+	}
+	free(rows);
+	return DONE;
+}
