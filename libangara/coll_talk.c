@@ -170,7 +170,7 @@ int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer
 	return 0;
 }
 
-/* Any status other than "no such context" means that the checked member exists. */
+/* Does a status mean that the checked member does not exist, or cannot be reached? */
 static bool is_gone(u32 status)
 {
 	return status == ANGARA_ST_TARGET || status == ANGARA_ST_UNREACHABLE ||

@@ -21,7 +21,7 @@
 
 #include "job_net.h"
 
-#define NET_ADDRS	8	/* most addresses in a text */
+#define NET_ADDRS	8	/* most addresses that a process announces */
 
 union net_addr {
 	struct sockaddr any;

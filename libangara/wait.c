@@ -2,15 +2,14 @@
 /*
  * Waiting: poll, spin for a while, then sleep in poll(2).
  *
- * How long a wait spins depends on the last ones: to sleep and to be woken takes
- * longer than most operations, but a wait that sleeps anyway should not spin
- * before.
+ * How long a wait spins depends on how recent waits ended.  Sleeping and waking up
+ * takes longer than most operations, so a short wait spins.  A wait that will sleep in
+ * any case should not spin first.
  *
- * No wake-up is lost: before each check we store the current event sequence to
- * angara_ctl.seen.  Events before that load are visible to the check, since the
- * device increments the sequence after it has written the completion or
- * counter.  A later event makes the sequence differ from seen, and poll(2)
- * returns at once.
+ * No wake-up is lost: before each check we read the event sequence and store it to
+ * angara_ctl.seen.  Events before that read are visible to the check, since the
+ * device increments the sequence after it has written the completion or counter.
+ * A later event makes the sequence differ from seen, and poll(2) returns at once.
  */
 #include <errno.h>
 #include <time.h>

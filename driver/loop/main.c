@@ -70,7 +70,7 @@ static int read_fabric(const char *text, struct ang_cfg *cfg)
 		why.line = 0;
 		why.what = cfg->topo.routers > LOOP_MAX_ROUTERS ?
 			   "more than 4096 nodes and switches" :
-			   "the text is longer than a driver can read";
+			   "the description is longer than 4095 bytes";
 	}
 	return loop_refuse(text, &why);
 }

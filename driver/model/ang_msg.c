@@ -285,7 +285,7 @@ static void record_refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx
 	ang_msg_wake_later(v, n, c);
 }
 
-/* Does the head of a first train match the payload? */
+/* Checks the first train of a message: its lengths and its turn.  Return: ANGARA_ST_*. */
 static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 {
 	u32 len = p->len - ANG_SEND_HEAD;

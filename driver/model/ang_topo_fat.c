@@ -80,7 +80,7 @@ static const char *fat_read(struct ang_topo *topo, const char *text,
 	}
 	text = *text == ',' ? ang_topo_number(text + 1, ANG_TOPO_DIMS, &levels) : NULL;
 	if (!text) {
-		why->what = "fattree: levels must follow the ports, as in 40,3, from 1 to 6";
+		why->what = "fattree: levels must follow the ports and a comma, as in fattree:40,3, and be from 1 to 6";
 		return NULL;
 	}
 	topo->switch_ports = (u16)ports;

@@ -327,8 +327,8 @@ static void skip_some(const struct emb_dev *d, struct joined *j)
 }
 
 /*
- * Stores the result of a reduction that is done.  Return: false: it is lost, and the
- * adapter has the entry.
+ * Stores the result of a reduction that is done.  Return: false: the result is gone,
+ * and the entry was passed to the adapter.
  */
 static bool board_take(struct emb_dev *d, u64 word)
 {

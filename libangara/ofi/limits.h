@@ -21,7 +21,7 @@
 #define AFI_INJECT_SIZE		256	/* bytes copied at once */
 #define AFI_CQ_SIZE		1024	/* default number of entries */
 #define AFI_CQ_MAX		(1U << 20)
-#define AFI_CQ_TOLD		65536	/* limit for peers' events */
+#define AFI_CQ_TOLD		65536	/* most entries of a queue that grows for peers' events */
 #define AFI_AV_MAX		(1U << 20)
 #define AFI_SHARE_NAME		64	/* bytes of a shared vector's name */
 #define AFI_SHARE_SIZE		4096	/* default number of entries */

@@ -163,9 +163,9 @@ void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)
 	SHI_RUN(t, what, angara_allreduce_nbi(t->a, NULL, (uintptr_t)v, NULL, (uintptr_t)v, 2,
 					      ANGARA_TYPE_UINT64, ANGARA_RED_MIN, how));
 	if (v[0] != ~v[1])
-		shi_die("%s: PEs call with different arguments: %llu here, from %llu to %llu",
-			what, (unsigned long long)value, (unsigned long long)v[0],
-			(unsigned long long)~v[1]);
+		shi_die("%s: PEs call with different arguments: %llu at this PE, %llu to "
+			"%llu over all PEs", what, (unsigned long long)value,
+			(unsigned long long)v[0], (unsigned long long)~v[1]);
 }
 
 /*

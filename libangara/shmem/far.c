@@ -83,8 +83,8 @@ void shi_thread_start(pthread_t *thread, void *(*run)(void *))
 }
 
 /*
- * Creates the thread if PEs are on several machines; all PEs call this
- * function, with the same cards.
+ * If PEs run on several machines, creates the thread that gets the messages of
+ * shmem_global_exit() from them.  All PEs call this function; shi.cards is complete.
  */
 void shi_far_open(void)
 {

@@ -308,7 +308,7 @@ speeds()
 		END { exit bad || rows != 9 || said != wanted }' "$OUT/report.md"
 }
 
-# costs WALL CPU OTHERS: sets what the simulations of figure 7 took.
+# costs WALL CPU OTHERS: replaces the recorded costs of the simulations of figure 7.
 costs()
 {
 	perl -MJSON::PP -0777 -i -pe 'BEGIN { @cost = splice(@ARGV, 0, 3) }

@@ -30,8 +30,8 @@ job()
 	start 0 "$@"
 }
 
-# placed N WANT: on an embedded fabric, N processes are on these nodes, in
-# blocks.
+# placed N WANT: N processes on an embedded fabric are placed in blocks; WANT lists
+# the node of each rank.
 placed()
 {
 	local got

@@ -211,7 +211,7 @@ single_failures()
 	diff "$TAP_TMP/avoid" -
 }
 
-# Around node 2, whose neighbour cannot go the other way either.
+# A route around node 2: a ring that is cut twice cannot be used, so another row is.
 around()
 {
 	"$TOPO" route torus:4x4 1 3 --failed 2,0:1 | tail -n +2 | tr -s ' ' >"$TAP_TMP/way"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the tests of angara-vfio find faults? Inserts each fault of
-# selftests/vfio/mutants.txt into a copy of one file of the server; the case
-# that the list names must fail, or the server must end with an error. Every
-# sixth fault, all with LONG=1.
+# Do the tests of angara-vfio find faults? Inserts faults of
+# selftests/vfio/mutants.txt, one at a time, into a copy of one file of the server:
+# every sixth fault, or all with LONG=1. The case that the list names must then
+# fail, or the server must end with an error.
 
 set -u
 . selftests/tap.sh

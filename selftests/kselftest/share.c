@@ -170,7 +170,7 @@ static int take_in_namespace(FIXTURE_DATA(share) *self, unsigned int max,
 	return held;
 }
 
-/* Users that a user makes in a namespace of its own share that user's part. */
+/* Users of a user namespace share the limits of the user that created it. */
 TEST_F(share, namespaces)
 {
 	int ready[2], go[2], status;

@@ -28,7 +28,7 @@ static long long messages(struct angara_team *team)
 	return (long long)info.messages;
 }
 
-/* Sums integers; the element after the result must not change. */
+/* Sums doubles with integer values, so results are exact; the element after the result must not change. */
 static bool sums(struct angara_team *team, struct angara_mr *mr, uint32_t algo,
 		 size_t count)
 {

@@ -170,7 +170,7 @@ static bool way_up(const struct angara_topo *t, const struct angara_tree_row *ro
 		steps++;
 	}
 	if (steps != angara_topo_distance(t, root, start))
-		return fail("path up from %u has %u steps, not the distance", start, steps);
+		return fail("path up from %u has %u steps, not the distance to the root", start, steps);
 	return true;
 }
 

@@ -167,8 +167,8 @@ static void flaws(void)
 	p.status = ANGARA_ST_KEY;
 	EXPECT(!ang_remote_flaw(&h->v, 1, 1, ANGARA_VC_RSP, &p, 0));
 	/*
-	 * A request carries its data, and no error that would explain missing
-	 * data.
+	 * Only an answer may have an error instead of data; a request with an
+	 * error is malformed.
 	 */
 	vc = ANGARA_VC_REQ;
 	p = packet(ANG_PKT_PUT);

@@ -124,7 +124,7 @@ static int scale(const struct job *j, int side)
 	return j->gaps[side] ? 3 : 1;
 }
 
-/* Writes the data of member @from for @to to block @b of a side. */
+/* Writes the data of member @from for @to to block @b of the input or output buffer. */
 static void write_block(const struct job *j, char *at, int side, int b, int from,
 			int to)
 {

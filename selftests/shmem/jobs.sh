@@ -93,7 +93,7 @@ other_namespace()
 		test -w /proc/sys/kernel/ns_last_pid 2>/dev/null
 }
 
-# exits_far N STATUS WAY: all PEs end with STATUS, as the last one exits.  A PID
+# exits_far N STATUS WAY: the last PE exits in this way, and all PEs end with STATUS.  A PID
 # namespace for every other PE stands for another machine: signals do not reach it.
 exits_far()
 {

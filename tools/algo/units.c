@@ -35,7 +35,7 @@ double need_time(const char *what, const char *text)
 	return strcmp(text, "0") ? need_unit(what, text, units) : 0;
 }
 
-/* Reads a rate.  Return: seconds per byte; 0: no time. */
+/* Reads a rate.  Return: seconds per byte; 0 if bytes take no time. */
 double need_byte_time(const char *what, const char *text)
 {
 	static const struct unit units[] = {

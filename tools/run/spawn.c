@@ -130,7 +130,7 @@ u32 run_cores(void)
 	       (u32)CPU_COUNT(&set);
 }
 
-/* The @rank-th of the usable cores. */
+/* Binds this process to the @rank-th of the usable cores. */
 static int bind_core(u32 rank)
 {
 	cpu_set_t set, own;

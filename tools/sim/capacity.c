@@ -143,7 +143,7 @@ static int capacity_cmd(struct env *e)
 	while ((pattern = arg_list(&rest))) {
 		need_pattern(e, pattern);
 		if (!strcmp(pattern, "hotspot"))
-			bad_usage("--pattern 'hotspot': capacity does not compute it; 'traffic' measures it");
+			bad_usage("--pattern 'hotspot': capacity does not compute it; the command 'traffic' measures it");
 		capacity_row(e, o, &s, pattern);
 	}
 	sim_free(&s);

@@ -269,7 +269,7 @@ static int curve_cmd(struct env *e)
 
 	need_pattern(e, pattern);
 	if (!strcmp(pattern, "hotspot"))
-		bad_usage("--pattern 'hotspot': PCIe of the hot module saturates, not the network; 'traffic' measures it");
+		bad_usage("--pattern 'hotspot': PCIe of the hot module saturates, not the network; the command 'traffic' measures it");
 	v->e = e;
 	v->seeds = (u32)arg_number("seeds");
 	if (!v->seeds || arg_number("seeds") > SEEDS_MOST)

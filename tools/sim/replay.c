@@ -103,7 +103,7 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 	struct act *a = &w->act[w->acts];
 
 	if (r->node >= s->topo.nodes)
-		bad_usage("the trace has a packet that switch %u injected", r->node);
+		bad_usage("switch %u injects a packet in the trace, but only nodes inject: is it a trace of this fabric?", r->node);
 	if (r->cycle > LATEST / s->cfg.clock ||
 	    (gap && w->chapter[i] > LATEST / gap))
 		bad_usage("the trace is longer than 10^6 s, at cycle %llu of chapter %u",

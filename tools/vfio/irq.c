@@ -38,7 +38,7 @@ void irq_raise(struct irq *irq, u32 vector)
 	ang_fetch_or(&irq->raised[vector / 64], 1ULL << (vector % 64));
 	if (here == irq || ang_xchg(&irq->kicked, 1))
 		return;
-	/* An eventfd counts up to 2^64, so this write neither blocks nor fails. */
+	/* An eventfd counts up to 2^64, so this write does not block. */
 	if (write(irq->kick, &one, sizeof(one)) < 0)
 		ang_xchg(&irq->kicked, 0);
 }

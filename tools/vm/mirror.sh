@@ -32,7 +32,7 @@ mirror()
 	echo "$uri"
 }
 
-# apt of a root uses the host's settings for the mirror.
+# apt in a guest root uses the host's settings for the mirror.
 apt_options()
 {
 	apt-config dump | grep -E '^Acquire::(Check-|https?::)[^ ]+ ".+";' || true

@@ -115,8 +115,8 @@ static void add_place(uint64_t pc)
 		if (places[at])
 			continue;
 		/*
-		 * The table never gets full: the modules have a tenth as many
-		 * places.
+		 * The table never gets full: it has ten times as many
+		 * places as the modules have instrumented addresses.
 		 */
 		places[at] = pc;
 		num_places++;

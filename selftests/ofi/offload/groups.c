@@ -137,7 +137,7 @@ static bool late_trees(void)
 		ok = leave(&old[i]);
 	if (rank % 2 == 0 && rank < 3)
 		ok = ok && join_start(&g, second, 2);
-	/* The joining processes have done as much as they can. */
+	/* The joining processes do as much as they can before rank 1 leaves. */
 	for (k = 0; ok && k < STEPS; k++) {
 		for (i = 0; i < STEPS; i++)
 			look();
