@@ -14,7 +14,8 @@
  * only if the process has the start time of the PE.  Without a pidfd (before
  * Linux 5.3, in a sandbox, or without a free descriptor), reuse of an id
  * between the check and the signal is not detected.  Without /proc, the PE
- * cannot be distinguished from another process, so the launcher ends it.
+ * cannot be distinguished from another process: it ends when it notices that this
+ * PE has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@
 #define EXIT_FIELD	22	/* field of /proc/PID/stat: start time */
 #define EXIT_LIMIT_S	2	/* longest time of the functions of atexit() */
 #define EXIT_FDS	2	/* descriptors that exit_send() needs at a time */
+#define EXIT_LOOK_S	1	/* interval of checks for signals that could not be queued */
 
 #define EXIT_NOT	INT64_MAX
 
@@ -40,16 +42,23 @@
  * @thread: calls exit()
  * @status: status of this PE once it, or another one, has called
  *	shmem_global_exit(); EXIT_NOT before (atomic)
+ * @handed: the signal handler leaves exit() to the thread (atomic)
+ * @over: the thread returns (atomic)
  * @spare: descriptors in reserve, as the process may have no free ones
  */
 static struct {
 	pthread_t thread;
 	int64_t status;
+	bool handed;
+	bool over;
 	int spare[EXIT_FDS];
 } end = {
 	.status = EXIT_NOT,
 	.spare = { -1, -1 },
 };
+
+/* This thread runs exit(). */
+static __thread bool exiting;
 
 /*
  * Return: a number that is equal for processes that can send each other
@@ -138,6 +147,12 @@ bool shi_exit_begun(void)
 	return __atomic_load_n(&end.status, __ATOMIC_ACQUIRE) != EXIT_NOT;
 }
 
+static __attribute__((noreturn)) void exit_run(int status)
+{
+	exiting = true;
+	exit(status);
+}
+
 /* Waits until another thread has ended the process. */
 static __attribute__((noreturn)) void exit_wait(void)
 {
@@ -153,31 +168,32 @@ static void exit_signal(int sig, siginfo_t *info, void *unused)
 	(void)unused;
 	if (!exit_from_pe(info) || !exit_begin(info->si_value.sival_int))
 		return;
+	__atomic_store_n(&end.handed, true, __ATOMIC_RELEASE);
 	pthread_kill(end.thread, sig);
 	exit_wait();
 }
 
-/* Waits for the signal; the thread has blocked all signals. */
+/*
+ * Waits for the signal; the thread has blocked all signals.  The signal of
+ * pthread_kill() is one without a sender: it, or a timeout, ends the wait.
+ */
 static void *exit_listen(void *unused)
 {
+	const struct timespec look = { .tv_sec = EXIT_LOOK_S };
 	siginfo_t info;
 	sigset_t set;
 
 	(void)unused;
 	sigemptyset(&set);
 	sigaddset(&set, EXIT_SIGNAL);
-	for (;;) {
-		if (sigwaitinfo(&set, &info) < 0)
-			continue;
-		/* sigwaitinfo() shows a signal of pthread_kill() as SI_USER. */
-		if (info.si_code == SI_USER && info.si_pid == getpid()) {
-			if (!shi_exit_begun())
-				return NULL;
-			exit(exit_status());
-		}
-		if (exit_from_pe(&info) && exit_begin(info.si_value.sival_int))
-			exit(exit_status());
+	while (!__atomic_load_n(&end.over, __ATOMIC_ACQUIRE)) {
+		if (sigtimedwait(&set, &info, &look) > 0 && exit_from_pe(&info) &&
+		    exit_begin(info.si_value.sival_int))
+			exit_run(exit_status());
+		if (__atomic_load_n(&end.handed, __ATOMIC_ACQUIRE))
+			exit_run(exit_status());
 	}
+	return NULL;
 }
 
 void shi_exit_listen(void)
@@ -208,13 +224,16 @@ static void spares_close(void)
 /* Ends this PE as if another PE of this machine had sent the signal. */
 void shi_exit_self(int status)
 {
-	sigqueue(getpid(), EXIT_SIGNAL, (union sigval){ .sival_int = status });
+	if (sigqueue(getpid(), EXIT_SIGNAL, (union sigval){ .sival_int = status }) &&
+	    exit_begin(status))
+		exit_run(status);
 }
 
 /* Ends the thread.  Called when no PE can exit any more. */
 void shi_exit_ignore(void)
 {
 	signal(EXIT_SIGNAL, SIG_IGN);
+	__atomic_store_n(&end.over, true, __ATOMIC_RELEASE);
 	pthread_kill(end.thread, EXIT_SIGNAL);
 	pthread_join(end.thread, NULL);
 	spares_close();
@@ -248,8 +267,13 @@ static void exit_others(int status)
 {
 	unsigned int i;
 
-	if (!exit_begin(status))
-		exit_wait();
+	if (!exit_begin(status)) {
+		if (!exiting)
+			exit_wait();
+		/* A function that exit() runs called this one. */
+		fflush(NULL);
+		_exit(exit_status());
+	}
 	spares_close();
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
@@ -260,7 +284,7 @@ static void exit_others(int status)
 SHI_DEF(void, global_exit, (int status))
 {
 	exit_others(status);
-	exit(status);
+	exit_run(status);
 }
 
 /*

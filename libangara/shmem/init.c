@@ -302,7 +302,8 @@ SHI_DEF(void, query_thread, (int *provided))
 
 SHI_DEF(void, finalize, (void))
 {
-	if (shi.up)
+	/* exit() may run a function that finalizes, while other PEs end, too. */
+	if (shi.up && !shi_exit_begun())
 		shi_stop();
 }
 

@@ -588,6 +588,8 @@ check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wron
 check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
 	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
 check 'shmem_global_exit() loses no output' ends_with_output exit-output
+check 'shmem_global_exit() loses no output if PEs finalize in atexit()' ends_with_output \
+	exit-finalize
 check 'shmem_global_exit() loses no output of PEs that block signals' ends_with_output \
 	exit-blocked
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7

@@ -491,6 +491,18 @@ static void exit_output(void)
 	exits(0);
 }
 
+/* The same, if a function of atexit() finalizes. */
+static void at_exit_finalize(void)
+{
+	shmem_finalize();
+}
+
+static void exit_finalize(void)
+{
+	atexit(at_exit_finalize);
+	exit_output();
+}
+
 /* The same, if the other PEs have blocked all signals. */
 static void exit_blocked(void)
 {
@@ -597,7 +609,8 @@ static const struct {
 	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
 	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
 	{ "exit-full", exit_full }, { "exit-output", exit_output },
-	{ "exit-blocked", exit_blocked }, { "clear-other", clear_other },
+	{ "exit-blocked", exit_blocked }, { "exit-finalize", exit_finalize },
+	{ "clear-other", clear_other },
 	{ "wait-local", wait_local }, { "odd-signal", odd_signal },
 	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
