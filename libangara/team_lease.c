@@ -101,8 +101,11 @@ static int lease_get(struct ang_rows *r, const struct angara_domain *dom, u64 av
 /** ang_lease_end() - return the lease of a tree whose rows are cleared */
 void ang_lease_end(struct ang_rows *r)
 {
-	if (r->leased)
+	/* A child of the process may have the socket, too. */
+	if (r->leased) {
+		shutdown(r->lease, SHUT_RDWR);
 		close(r->lease);
+	}
 	r->leased = false;
 }
 

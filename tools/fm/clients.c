@@ -4,8 +4,8 @@
  *
  * Clients are not trusted.  All sockets are non-blocking, and the answer is one
  * message: a client that does not take it is disconnected.  A client that sends
- * anything but one valid request is disconnected, too, and one user has at most
- * OF_USER connections.
+ * anything but one valid request, or nothing for SILENCE_NS, is disconnected, too.
+ * One user has at most OF_USER connections, and some places are kept for root.
  *
  * The listening socket is the first in the array for poll(2): if a process closes a
  * connection and then opens another one, the manager sees the end of the first no
@@ -26,7 +26,10 @@
 
 #define CLIENTS		900	/* below the usual limit of 1024 open files */
 #define OF_USER		96
-#define TICK_MS		200	/* between looks at orphans */
+#define OF_ROOT		16	/* places that only root gets */
+#define SILENCE_NS	2000000000ULL	/* longest time until the request */
+#define TICK_MS		200	/* between looks at orphans, at first */
+#define TICK_MAX_MS	2000	/* and after a while without a change */
 
 _Static_assert(OF_USER > ANGARA_MAX_TREES, "a user may hold all trees of a fabric");
 
@@ -34,6 +37,7 @@ _Static_assert(OF_USER > ANGARA_MAX_TREES, "a user may hold all trees of a fabri
 static struct pollfd polled[CLIENTS + 1];
 static uid_t uids[CLIENTS];
 static bool answered[CLIENTS];
+static uint64_t accepted[CLIENTS];	/* time */
 
 static int client_fail(const char *what, const char *path)
 {
@@ -43,8 +47,12 @@ static int client_fail(const char *what, const char *path)
 /* Lets the members of the group connect; without such a group, all users. */
 static int clients_permit(const struct fm_opts *opts)
 {
-	const struct group *group = getgrnam(opts->group);
+	const struct group *group;
 
+	errno = 0;
+	group = getgrnam(opts->group);
+	if (!group && errno && errno != ENOENT && errno != ESRCH)
+		return client_fail("its group cannot be looked up", opts->socket);
 	if (group && chown(opts->socket, (uid_t)-1, group->gr_gid))
 		return client_fail("its group cannot be set", opts->socket);
 	if (chmod(opts->socket, group ? 0660 : 0666))
@@ -89,14 +97,17 @@ static bool client_close(int i)
 
 static int client_place(uid_t uid)
 {
-	int place = -1, same = 0;
+	int place = -1, same = 0, unused = 0;
 
-	for (int i = 0; i < CLIENTS; i++)
-		if (polled[i + 1].fd < 0)
-			place = place < 0 ? i : place;
-		else
+	for (int i = 0; i < CLIENTS; i++) {
+		if (polled[i + 1].fd < 0) {
+			place = i;
+			unused++;
+		} else {
 			same += uids[i] == uid;
-	return same < OF_USER ? place : -1;
+		}
+	}
+	return same < OF_USER && (!uid || unused > OF_ROOT) ? place : -1;
 }
 
 /* Return: whether there was a connection. */
@@ -118,6 +129,7 @@ static bool client_accept(void)
 	polled[i + 1] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	uids[i] = cred.uid;
 	answered[i] = false;
+	accepted[i] = fm_now();
 	return true;
 }
 
@@ -173,6 +185,22 @@ static bool clients_close(void)
 	return ended;
 }
 
+/* Disconnects clients that send no request.  Return: whether some may still do so. */
+static bool clients_silent(void)
+{
+	bool some = false;
+
+	for (int i = 0; i < CLIENTS; i++) {
+		if (polled[i + 1].fd < 0 || answered[i])
+			continue;
+		if (fm_now() - accepted[i] > SILENCE_NS)
+			client_close(i);
+		else
+			some = true;
+	}
+	return some;
+}
+
 /*
  * Serves each user once, so a user with many requests does not delay the others
  * more than one request does.  Return: whether a lease has ended.
@@ -206,11 +234,11 @@ static bool clients_serve(void)
  */
 int clients_run(void)
 {
-	bool orphans = true;
-	uint64_t next = 0;
+	uint64_t pause_ms = TICK_MS, next = 0;
+	bool orphans = true, silent = false;
 
 	for (;;) {
-		int n = poll(polled, CLIENTS + 1, orphans ? TICK_MS : -1);
+		int n = poll(polled, CLIENTS + 1, orphans || silent ? TICK_MS : -1);
 		bool ended = false;
 
 		if (n < 0 && errno != EINTR)
@@ -219,11 +247,22 @@ int clients_run(void)
 			ended = clients_close();
 			ended |= clients_serve();
 		}
-		/* Requests must not make the manager look at orphans all the time. */
-		if (ended || (orphans && fm_now() >= next)) {
-			orphans = lease_tick();
-			next = fm_now() + TICK_MS * 1000000ULL;
+		/*
+		 * Requests do not make the manager look at all orphans, and orphans that
+		 * stay are looked at less and less often.
+		 */
+		if (ended) {
+			orphans = lease_tick(true);
+			pause_ms = TICK_MS;
+			if (next > fm_now() + pause_ms * FM_MS)
+				next = fm_now() + pause_ms * FM_MS;
 		}
+		if ((orphans || n > 0) && fm_now() >= next) {
+			orphans = lease_tick(false);
+			pause_ms = pause_ms * 2 < TICK_MAX_MS ? pause_ms * 2 : TICK_MAX_MS;
+			next = fm_now() + pause_ms * FM_MS;
+		}
+		silent = clients_silent();
 		for (int i = 0; n > 0 && polled[0].revents && i < CLIENTS; i++)
 			if (!client_accept())
 				break;

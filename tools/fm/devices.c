@@ -4,7 +4,7 @@
  *
  * A module that is loaded again has another netlink family.  So after an error the
  * manager looks for the family before the next request; without one it ends, and
- * its service starts it again.
+ * its service starts it again every few seconds.
  */
 #include <errno.h>
 #include <fcntl.h>

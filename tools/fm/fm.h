@@ -37,6 +37,7 @@
 #include "../../libangara/fm.h"
 
 #define FM_NS		1000000000ULL
+#define FM_MS		1000000ULL
 #define FM_NO_CLIENT	(-1)
 
 /**
@@ -61,6 +62,7 @@ struct fm_opts {
  * @tree: TreeId
  * @uid: user
  * @client: number of the holder's connection, or FM_NO_CLIENT
+ * @fresh: the connection was closed since the last look at orphans
  * @grace_end: time until which an orphan stays without rows
  */
 struct fm_lease {
@@ -68,6 +70,7 @@ struct fm_lease {
 	uint32_t tree;
 	uid_t uid;
 	int client;
+	bool fresh;
 	uint64_t grace_end;
 };
 
@@ -118,7 +121,7 @@ int lease_grant(const struct ang_fm_request *q, uid_t uid, int client,
 		struct ang_fm_reply *reply);
 bool lease_drop(int client);
 uint32_t lease_list(uid_t uid, struct ang_fm_lease *list);
-bool lease_tick(void);
+bool lease_tick(bool fresh);
 
 /* devices.c: return 0 or -errno unless they say something else */
 int fabric_connect(void);

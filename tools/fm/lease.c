@@ -9,6 +9,10 @@
  * request never waits: the answer says that there is none now, and the job goes on
  * in software.
  *
+ * A device that is down does not appear in the lists of devices and rows, but keeps
+ * its delegations.  So each list of rows is also searched for delegations that belong
+ * to no lease: they become orphans.
+ *
  * The order in which a tree is taken back leaves no gap in which its user could set
  * rows that nobody sees: without rows, take the delegation back, look for rows
  * again, and delegate again if there are any.
@@ -105,6 +109,27 @@ static uint32_t waiter_before(const struct waiter *of)
 	return n;
 }
 
+static void lease_add(uint64_t fabric, uint32_t tree, uid_t uid, int client)
+{
+	leases[count++] = (struct fm_lease){
+		.fabric = fabric, .tree = tree, .uid = uid, .client = client,
+		.grace_end = fm_now() + opts->grace_ns,
+	};
+}
+
+/* Makes orphans of delegations to users that belong to no lease. */
+static void lease_adopt(const struct fm_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n && count < ANG_FM_MOST; i++) {
+		const struct fm_row *row = &rows[i];
+
+		if (row->delegated >= ANGARA_PKEY_UID(0) && opts->trees >> row->tree & 1 &&
+		    !(lease_trees(row->fabric) >> row->tree & 1))
+			lease_add(row->fabric, row->tree,
+				  row->delegated & ANGARA_PKEY_UID_MAX, FM_NO_CLIENT);
+	}
+}
+
 /* Managed trees without a row, a delegation or a lease. */
 static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 {
@@ -114,19 +139,12 @@ static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 
 	if (ret)
 		return ret;
+	lease_adopt(rows, n);
 	*set = lease_managed(fabric) & ~lease_trees(fabric->id);
 	for (size_t i = 0; i < n; i++)
 		*set &= ~(1ULL << rows[i].tree);
 	free(rows);
 	return 0;
-}
-
-static void lease_add(uint64_t fabric, uint32_t tree, uid_t uid, int client)
-{
-	leases[count++] = (struct fm_lease){
-		.fabric = fabric, .tree = tree, .uid = uid, .client = client,
-		.grace_end = fm_now() + opts->grace_ns,
-	};
 }
 
 /* Return: 0, with a lease; the error of the reply. */
@@ -135,7 +153,6 @@ static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request
 {
 	struct waiter *w;
 	uint64_t set;
-	int ret;
 
 	if (lease_held(fabric->id, uid) >= lease_quota(fabric))
 		return -EDQUOT;
@@ -149,13 +166,11 @@ static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request
 	if (!(set & ~q->avoid))
 		return -EAGAIN;
 	*tree = (uint32_t)__builtin_ctzll(set & ~q->avoid);
-	ret = fabric_delegate(fabric, *tree, ANGARA_PKEY_UID(uid));
-	if (ret) {
-		fabric_delegate(fabric, *tree, 0);
-		return -EIO;
-	}
-	w->until = 0;
+	/* After an error some devices may have the delegation: the lease is an orphan. */
 	lease_add(fabric->id, *tree, uid, client);
+	if (fabric_delegate(fabric, *tree, ANGARA_PKEY_UID(uid)))
+		return -EIO;
+	w->until = 0;
 	return 0;
 }
 
@@ -244,18 +259,25 @@ static bool lease_take_back(const struct fm_lease *lease)
 	return !ret && !n;
 }
 
-/** lease_tick() - take trees back.  Return: whether there are orphans left */
-bool lease_tick(void)
+/**
+ * lease_tick() - take trees back
+ * @fresh: only those whose connection was closed since the last call
+ *
+ * Return: whether there are orphans left.
+ */
+bool lease_tick(bool fresh)
 {
 	bool more = false;
 
 	for (uint32_t i = count; i-- > 0;) {
 		if (leases[i].client != FM_NO_CLIENT)
 			continue;
-		if (lease_take_back(&leases[i]))
+		if ((!fresh || leases[i].fresh) && lease_take_back(&leases[i])) {
 			leases[i] = leases[--count];
-		else
+		} else {
+			leases[i].fresh = false;
 			more = true;
+		}
 	}
 	return more;
 }
@@ -266,6 +288,7 @@ bool lease_drop(int client)
 	for (uint32_t i = 0; i < count; i++)
 		if (leases[i].client == client) {
 			leases[i].client = FM_NO_CLIENT;
+			leases[i].fresh = true;
 			leases[i].grace_end = 0;
 			return true;
 		}
@@ -302,14 +325,7 @@ int lease_start(const struct fm_opts *given)
 		return FAILED;
 	if (fabric_rows(0, -1, &rows, &n))
 		return fail("the rows of the devices cannot be read");
-	for (size_t i = 0; i < n && count < ANG_FM_MOST; i++) {
-		const struct fm_row *row = &rows[i];
-
-		if (row->delegated >= ANGARA_PKEY_UID(0) && opts->trees >> row->tree & 1 &&
-		    !(lease_trees(row->fabric) >> row->tree & 1))
-			lease_add(row->fabric, row->tree,
-				  row->delegated & ANGARA_PKEY_UID_MAX, FM_NO_CLIENT);
-	}
+	lease_adopt(rows, n);
 	free(rows);
 	return DONE;
 }
