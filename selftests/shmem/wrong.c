@@ -540,7 +540,7 @@ static double processor_time(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-#define LAZY_MOST	0.05	/* seconds of processor time in one second */
+#define LAZY_MOST	0.1	/* seconds of processor time in one second */
 
 static void lazy(const char *what, double since)
 {
