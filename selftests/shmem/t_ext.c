@@ -4,6 +4,7 @@
  * another team.
  */
 #include <shmemx.h>
+#include <unistd.h>
 
 #include "t.h"
 
@@ -224,6 +225,9 @@ static void test_waiter(int waiter, void (*waits)(void))
 	if (me == other)
 		shmem_set_lock(&held);
 	shmem_barrier_all();
+	/* The others start later, so the waiter's part is not done when it waits. */
+	if (me != waiter)
+		usleep(2000);
 	EXPECT(!shmemx_longdouble_sum_reduce_nb(SHMEM_TEAM_WORLD, &sum, &one, 1, &req));
 	if (me == waiter)
 		waits();
