@@ -137,7 +137,7 @@ whole()
 	check "$FABRIC: allreduce and broadcast" collectives 7 "$1"
 	check "$FABRIC: delete" json "\$_->{cleared} == $1 + $2" tree delete 7 --in-band
 	check "$FABRIC: it is deleted" says 'is not set' 1 angaractl tree delete 7 --in-band
-	check "$FABRIC: no collective without it" complains 'joins' 1 \
+	check "$FABRIC: no collective without it" complains 'cannot join its tree' 1 \
 		env "LD_PRELOAD=$TAP_TMP/shim.so" "$TAP_TMP/laid" 7
 }
 
