@@ -341,12 +341,12 @@ int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root);
 void ang_rows_leave_to_others(struct ang_rows *r, u32 i);
 int ang_rows_propose(struct ang_rows *r, u32 want);
 void ang_rows_restart(struct ang_rows *r);
+void ang_lease_end(struct ang_rows *r);
 int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch);
 void ang_rows_retract(struct ang_rows *r, int why);
 void ang_rows_clear(struct ang_rows *r);
 
 /* team_lease.c */
 int ang_lease_lay(struct angara_team *team, u32 want);
-void ang_lease_end(struct ang_rows *r);
 
 #endif /* ANG_TEAM_H */

@@ -98,17 +98,6 @@ static int lease_get(struct ang_rows *r, const struct angara_domain *dom, u64 av
 	return ret;
 }
 
-/** ang_lease_end() - return the lease of a tree whose rows are cleared */
-void ang_lease_end(struct ang_rows *r)
-{
-	/* A child of the process may have the socket, too. */
-	if (r->leased) {
-		shutdown(r->lease, SHUT_RDWR);
-		close(r->lease);
-	}
-	r->leased = false;
-}
-
 /**
  * ang_lease_lay() - program the rows of a team, on a tree of the manager if there
  * is one

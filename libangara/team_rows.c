@@ -17,6 +17,7 @@
  * no other team that shares a member with it gets this TreeId: the kernel could
  * not distinguish rows and memberships of both teams.
  */
+#include <sys/socket.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -176,6 +177,17 @@ void ang_rows_restart(struct ang_rows *r)
 {
 	r->turn = 0;
 	r->busy = false;
+}
+
+/** ang_lease_end() - return the lease of a tree whose rows are cleared */
+void ang_lease_end(struct ang_rows *r)
+{
+	/* A child of the process may have the socket, too. */
+	if (r->leased) {
+		shutdown(r->lease, SHUT_RDWR);
+		close(r->lease);
+	}
+	r->leased = false;
 }
 
 /**
