@@ -17,10 +17,10 @@
  * no other team that shares a member with it gets this TreeId: the kernel could
  * not distinguish rows and memberships of both teams.
  */
-#include <sys/socket.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
