@@ -151,6 +151,14 @@ void shi_sync(struct shmemi_team *t)
 	SHI_RUN(t, "barrier", angara_barrier_nbi(t->a, how));
 }
 
+/* Ends the program: the arguments of PEs differ.  @least, @most: over all PEs */
+void shi_differ(const char *what, uint64_t mine, uint64_t least, uint64_t most)
+{
+	shi_die("%s: PEs call with different arguments: %llu at this PE, %llu to %llu over all "
+		"PEs", what, (unsigned long long)mine, (unsigned long long)least,
+		(unsigned long long)most);
+}
+
 /*
  * See shi_same().  The collective computes the minimum and the maximum of all
  * values, the latter by the minimum of complements; if both are equal, all
@@ -163,9 +171,7 @@ void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)
 	SHI_RUN(t, what, angara_allreduce_nbi(t->a, NULL, (uintptr_t)v, NULL, (uintptr_t)v, 2,
 					      ANGARA_TYPE_UINT64, ANGARA_RED_MIN, how));
 	if (v[0] != ~v[1])
-		shi_die("%s: PEs call with different arguments: %llu at this PE, %llu to "
-			"%llu over all PEs", what, (unsigned long long)value,
-			(unsigned long long)v[0], (unsigned long long)~v[1]);
+		shi_differ(what, value, v[0], ~v[1]);
 }
 
 /*

@@ -178,6 +178,15 @@ void shi_probe(const char *what)
 	pe_check(&shi.def, what, (int)(((unsigned int)shi.me + next) % shi.n));
 }
 
+/* Return: milliseconds of a clock that is never set, accurate to a few. */
+int64_t shi_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 /**
  * shi_missed() - what the caller tests for is not there yet
  * @what: the caller
@@ -188,11 +197,8 @@ void shi_probe(const char *what)
 void shi_missed(const char *what)
 {
 	static __thread int64_t last;
-	struct timespec ts;
-	int64_t now;
+	int64_t now = shi_now_ms();
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 	if (!last)
 		last = now;
 	if (now - last < SHI_PROBE_MS)

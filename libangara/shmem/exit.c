@@ -187,10 +187,10 @@ static void *exit_listen(void *unused)
 	sigemptyset(&set);
 	sigaddset(&set, EXIT_SIGNAL);
 	while (!__atomic_load_n(&end.over, __ATOMIC_ACQUIRE)) {
-		if (sigtimedwait(&set, &info, &look) > 0 && exit_from_pe(&info) &&
-		    exit_begin(info.si_value.sival_int))
-			exit_run(exit_status());
-		if (__atomic_load_n(&end.handed, __ATOMIC_ACQUIRE))
+		bool begun = sigtimedwait(&set, &info, &look) > 0 && exit_from_pe(&info) &&
+			     exit_begin(info.si_value.sival_int);
+
+		if (begun || __atomic_load_n(&end.handed, __ATOMIC_ACQUIRE))
 			exit_run(exit_status());
 	}
 	return NULL;

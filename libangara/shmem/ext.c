@@ -108,10 +108,7 @@ static void ext_checked(struct shmemx_req *r)
 	shi_req_wait(r->team, &r->check, 0, r->what);
 	for (i = 0; shi.debug && i < EXT_ARGS; i++)
 		if (r->same[2 * i] != ~r->same[2 * i + 1])
-			shi_die("%s: PEs call with different arguments: %llu at this PE, %llu "
-				"to %llu over all PEs", r->what, (unsigned long long)r->mine[i],
-				(unsigned long long)r->same[2 * i],
-				(unsigned long long)~r->same[2 * i + 1]);
+			shi_differ(r->what, r->mine[i], r->same[2 * i], ~r->same[2 * i + 1]);
 }
 
 /*

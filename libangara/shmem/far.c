@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shi.h"
@@ -123,14 +122,6 @@ void shi_far_close(void)
 	far.a = NULL;
 }
 
-static int64_t far_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /*
  * Ends the PEs of other machines.  Uses a new context, since other threads may
  * hold the existing ones for long.
@@ -138,7 +129,7 @@ static int64_t far_now_ms(void)
 void shi_far_exit(int status)
 {
 	const struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = ANGARA_NO_MSG };
-	int64_t end = far_now_ms() + FAR_MS;
+	int64_t end = shi_now_ms() + FAR_MS;
 	struct angara_ctx *a;
 	unsigned int i;
 
@@ -148,7 +139,7 @@ void shi_far_exit(int status)
 		if (far_is(i))
 			far_send(a, i, FAR_EXIT, status);
 	for (i = 0; i < shi.n; i++)
-		while (far_is(i) && !shi_pe_ended(a, (int)i) && far_now_ms() < end)
+		while (far_is(i) && !shi_pe_ended(a, (int)i) && shi_now_ms() < end)
 			usleep(1000);
 }
 

@@ -217,8 +217,8 @@ static void shared_open(void)
 
 static void stop_at_exit(void)
 {
-	if (shi.started && shi.up && !shi_exit_begun())
-		shi_stop();
+	if (shi.started)
+		pshmem_finalize();
 }
 
 void shi_start(int level)

@@ -25,8 +25,8 @@
  * With SHMEM_THREAD_MULTIPLE, each context that is neither private nor
  * serialized has a lock, which protects the angara_ctx and the fields of struct
  * shmemi_ctx.  shi.lock protects the list of teams, the lists of contexts of
- * teams, and the list of locks that the PE holds; shmem_finalize(), which no other
- * thread may accompany, reads them without it.  A thread takes the lock of a context
+ * teams, and the list of locks that the PE holds; shmem_finalize() reads them without
+ * it, as other threads are in no routine then.  A thread takes the lock of a context
  * while it holds next_lock of the same context; otherwise no thread takes a lock while
  * it holds another one.
  *
@@ -358,6 +358,7 @@ SHI_HIDDEN bool shi_ctx_room(struct shmemi_ctx *c, int ret);
 SHI_HIDDEN void shi_ctx_settle(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_quiet(struct shmemi_ctx *c);
 SHI_HIDDEN void shi_probe(const char *what);
+SHI_HIDDEN int64_t shi_now_ms(void);
 SHI_HIDDEN void shi_missed(const char *what);
 SHI_HIDDEN bool shi_pe_ended(struct angara_ctx *a, int pe);
 SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
@@ -521,6 +522,8 @@ SHI_HIDDEN void shi_coll_failed(struct shmemi_team *t, int ret, uint32_t node,
 	} while (0)
 
 SHI_HIDDEN void shi_sync(struct shmemi_team *t);
+SHI_HIDDEN void shi_differ(const char *what, uint64_t mine, uint64_t least, uint64_t most)
+	__attribute__((noreturn));
 SHI_HIDDEN void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what);
 SHI_HIDDEN void shi_same_place_check(struct shmemi_team *t, const void *addr, const char *what);
 
