@@ -217,7 +217,7 @@ static bool leased_wrong(void)
 	return ok;
 }
 
-/* More connections than allowed, random messages, and answers that nobody reads. */
+/* Opens more connections than allowed, sends random messages, and reads no answer. */
 static bool leased_hostile(void)
 {
 	struct ang_fm_request q = request();

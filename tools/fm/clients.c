@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "fm.h"
@@ -67,12 +66,11 @@ static int clients_permit(const struct fm_opts *opts)
  */
 int clients_listen(const struct fm_opts *opts)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct sockaddr_un at;
 	int fd;
 
-	if (strlen(opts->socket) >= sizeof(at.sun_path))
-		return fail("%s: the path is too long", opts->socket);
-	strcpy(at.sun_path, opts->socket);
+	if (fm_address(opts, &at))
+		return FAILED;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	/* Only the owner can connect before the mode is set. */
 	umask(0077);
@@ -145,10 +143,7 @@ static bool client_grant(int i, const struct ang_fm_request *q)
 
 static void client_list(int i)
 {
-	static struct {
-		struct ang_fm_reply head;
-		struct ang_fm_lease leases[ANG_FM_MOST];
-	} reply;
+	static struct fm_list reply;
 
 	reply.head = (struct ang_fm_reply){ .version = ANG_FM_VERSION };
 	reply.head.count = lease_list(uids[i], reply.leases);

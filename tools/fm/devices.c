@@ -27,12 +27,17 @@ int fabric_connect(void)
 	return status;
 }
 
+static void fabric_need(void)
+{
+	if (fabric_connect())
+		exit(FAILED);
+}
+
 static int fabric_ask(uint8_t command, const struct about *about, struct json_object **records)
 {
 	int ret;
 
-	if (fabric_connect())
-		exit(FAILED);
+	fabric_need();
 	ret = ctl_dump(&nl, command, about, records);
 	if (ret) {
 		ctl_stop(&nl);
@@ -132,8 +137,7 @@ int fabric_delegate(const struct fm_fabric *fabric, uint32_t tree, uint32_t pkey
 {
 	int first = 0;
 
-	if (fabric_connect())
-		exit(FAILED);
+	fabric_need();
 	for (size_t i = 0; i < fabric->count; i++) {
 		int ret = ctl_delegate(&nl, fabric->devs[i], (uint8_t)tree, pkey);
 
@@ -151,8 +155,7 @@ void fabric_clear(const struct fm_row *row)
 		.has_router = row->is_switch, .router = row->router,
 	};
 
-	if (fabric_connect())
-		exit(FAILED);
+	fabric_need();
 	ctl_get(&nl, ANGARA_CMD_TREE_CLEAR, &about, NULL);
 }
 

@@ -7,7 +7,7 @@
  * machine.  The messages are in libangara/fm.h.
  *
  *   clients.c	clients: connections, limits, requests
- *   lease.c	who gets a tree, and when it is taken back
+ *   lease.c	leases: which user gets a tree, and when the tree is taken back
  *   devices.c	devices and delegations, by netlink
  *   list.c	"angara-fm status"
  *
@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 #include "angaractl.h"
 #include "../../libangara/fm.h"
@@ -108,8 +109,17 @@ struct fm_row {
 	uint32_t delegated;
 };
 
-/* main.c */
+/**
+ * struct fm_list - the reply to ANG_FM_LIST, of which the first @head.count leases are sent
+ */
+struct fm_list {
+	struct ang_fm_reply head;
+	struct ang_fm_lease leases[ANG_FM_MOST];
+};
+
+/* main.c; fm_address() returns DONE, or FAILED with a message */
 uint64_t fm_now(void);
+int fm_address(const struct fm_opts *opts, struct sockaddr_un *at);
 
 /* clients.c: both return FAILED, with a message; clients_listen() else DONE */
 int clients_listen(const struct fm_opts *opts);

@@ -13,9 +13,9 @@
  * its delegations.  So each list of rows is also searched for delegations that belong
  * to no lease: they become orphans.
  *
- * The order in which a tree is taken back leaves no gap in which its user could set
- * rows that nobody sees: without rows, take the delegation back, look for rows
- * again, and delegate again if there are any.
+ * A user could set rows while its tree is taken back.  So the manager takes the
+ * delegation back if there are no rows, looks for rows again, and delegates the tree
+ * again if there are any.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -149,7 +149,7 @@ static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 
 /* Return: 0, with a lease; the error of the reply. */
 static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request *q,
-		 uid_t uid, int client, uint32_t *tree)
+		     uid_t uid, int client, uint32_t *tree)
 {
 	struct waiter *w;
 	uint64_t set;

@@ -3,15 +3,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "fm.h"
 
-static struct {
-	struct ang_fm_reply head;
-	struct ang_fm_lease leases[ANG_FM_MOST];
-} got;
+static struct fm_list got;
 
 static struct json_object *list_record(const struct ang_fm_lease *lease)
 {
@@ -46,13 +42,13 @@ int list_status(const struct fm_opts *opts)
 		.version = ANG_FM_VERSION, .op = ANG_FM_LIST,
 	};
 	const struct timeval limit = { .tv_sec = 5 };
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un at;
 	ssize_t n;
+	int fd;
 
-	if (strlen(opts->socket) >= sizeof(at.sun_path))
-		return fail("%s: the path is too long", opts->socket);
-	strcpy(at.sun_path, opts->socket);
+	if (fm_address(opts, &at))
+		return FAILED;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))

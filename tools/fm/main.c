@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,16 @@ uint64_t fm_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * FM_NS + (uint64_t)ts.tv_nsec;
+}
+
+/** fm_address() - address of the manager's socket */
+int fm_address(const struct fm_opts *opts, struct sockaddr_un *at)
+{
+	*at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(opts->socket) >= sizeof(at->sun_path))
+		return fail("%s: the path is too long", opts->socket);
+	strcpy(at->sun_path, opts->socket);
+	return DONE;
 }
 
 /* Reads a list such as "0-3,8". */
@@ -105,7 +116,7 @@ static int read_options(int argc, char **argv, struct fm_opts *opts)
 	return opts_read(&command, opts, argc, argv);
 }
 
-/* Makes the folder of the socket; without systemd, nobody else does. */
+/* Makes the folder of the socket, unless systemd has made it. */
 static void make_folder(const char *file)
 {
 	char path[256];
