@@ -508,8 +508,8 @@ int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 	}
 	if (cfg->train > 1 && cfg->train > sim_cfg_train_most(cfg)) {
 		snprintf(err, len,
-			 "train %llu: more than a quarter of a buffer or than 4 packets; %llu at most",
-			 (unsigned long long)cfg->train,
+			 "train %llu: more than a quarter of a buffer or than %u packets; %llu at most",
+			 (unsigned long long)cfg->train, TRAIN_MOST,
 			 (unsigned long long)sim_cfg_train_most(cfg));
 		return -EINVAL;
 	}

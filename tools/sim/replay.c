@@ -307,7 +307,10 @@ static void host(struct sim_part *p, u32 node, u32 arg)
 	sim_send(p, node, &w->act[arg].op);
 }
 
-/* Counts the links of puts; checks the target of a packet, and what reductions and broadcasts carry. */
+/*
+ * Counts the links of puts; checks the target of a packet, and what reductions and
+ * broadcasts carry.
+ */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct replay *w = p->sim->arg;
