@@ -26,14 +26,19 @@ mutate()
 
 TRIED=()
 
-# look NUMBER COMMAND...: runs COMMAND; saves its status and output to files.
+# look NUMBER COMMAND...: runs COMMAND until it succeeds, three times at most, since a
+# fault may need a race; saves its status and output to files.
 look()
 {
-	local n=$1 status=0
+	local n=$1 status run
 
 	shift
-	"$@" >"$TAP_TMP/why$n" 2>&1 || status=$?
-	[ "$status" = 0 ] || echo 'not found' >>"$TAP_TMP/why$n"
+	for run in 1 2 3; do
+		status=0
+		"$@" >"$TAP_TMP/why$n" 2>&1 || status=$?
+		[ "$status" != 0 ] || break
+		echo "not found in run $run" >>"$TAP_TMP/why$n"
+	done
 	echo "$status" >"$TAP_TMP/status$n"
 }
 

@@ -22,6 +22,7 @@
 #include <err.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@
 
 #define LIMIT	20000
 #define DEADLINE 5000		/* ms in which a member's death must cause an error */
-#define PROMPT	25000000ULL	/* ns; a sleeper that is not woken checks after 50 ms */
+#define PROMPT	40000000ULL	/* ns; a sleeper that is not woken checks after 50 ms */
+#define NAPS	10U	/* of 2 ms, in which the others go to sleep */
 #define TIMES	20U
 #define BULK	(1U << 20)
 #define WARM_UP	50U
@@ -182,6 +184,37 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+/* Does this process, which has one thread, sleep in the kernel? */
+static bool sleeps(pid_t pid)
+{
+	char path[64], line[512] = "";
+	const char *name_end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(line, sizeof(line), f))
+		err(1, "%s", path);
+	fclose(f);
+	name_end = strrchr(line, ')');
+	return name_end && name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+/* Waits until the others sleep, but not long: they leave the board after 50 ms. */
+static void wait_for_sleepers(void)
+{
+	unsigned int i, naps;
+
+	for (naps = 0; naps < NAPS; naps++) {
+		usleep(2000);
+		for (i = 0; i < size; i++)
+			if (i != rank && !sleeps(pids[i]))
+				break;
+		if (i == size)
+			return;
+	}
+}
+
 /* At least half of the sleepers wake up in time, also on a busy machine. */
 static void asleep(unsigned int time)
 {
@@ -192,7 +225,7 @@ static void asleep(unsigned int time)
 	CHECK(angara_barrier(team));
 	start = now_ns();
 	if (rank == time % size)
-		usleep(2000);
+		wait_for_sleepers();
 	CHECK(post(&req, 2, (int32_t)time, 0));
 	CHECK(pending_wait(ctx, &req, LIMIT));
 	expect(2, (int32_t)time);
