@@ -19,7 +19,7 @@
 #include "ang_dev.h"
 #include "trace.h"
 
-#define ADM_BUF_SIZE	256	/* for counters, one for each slot */
+#define ADM_BUF_SIZE	256	/* bytes of each slot's buffer for counters */
 
 #define ASQ_OFFSET	0
 #define ACQ_OFFSET	(ASQ_OFFSET + ANG_ADM_ENTRIES * sizeof(struct angara_adm_cmd))
@@ -177,7 +177,10 @@ static int slot_wait(struct ang_dev *adev, u32 slot, enum ang_slot_state state,
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Handle a command that failed. */
+/*
+ * Return: the error of a command that got no answer.  If the device is at
+ * fault, reset it.
+ */
 static int adm_fail(struct ang_dev *adev, int ret)
 {
 	if (ret == -EINTR)
@@ -191,10 +194,10 @@ static int adm_fail(struct ang_dev *adev, int ret)
 }
 
 /**
- * struct adm_call - a command, and places for its answer
+ * struct adm_call - a command, and where to store its answer
  * @cmd: the command
  * @cpl: out: the answer
- * @data: bytes for the device to read, @len of them, or NULL
+ * @data: @len bytes for the device to read, or NULL
  * @buf: out: counters, or NULL
  * @len: bytes of @buf or @data
  * @killable: the caller handles -EINTR
@@ -248,7 +251,10 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 	return 0;
 }
 
-/* Free a slot; before the device has answered, leave this to acq_take_one(). */
+/*
+ * Stop using a slot.  If the device has not answered yet, acq_take_one() frees
+ * the slot later.  Return: true if it has answered.
+ */
 static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
 {
 	struct ang_adm_slot *slot = &adev->adm_slot[at];
@@ -267,7 +273,7 @@ static bool slot_end(struct ang_dev *adev, struct adm_call *call, u32 at)
 	return done;
 }
 
-/* Return: 0 for any answer, whatever its status; else as ang_adm_exec(). */
+/* Return: 0 if the device answered, with any status; else as ang_adm_exec(). */
 static int adm_run(struct ang_dev *adev, struct adm_call *call)
 {
 	u32 at;
@@ -426,7 +432,10 @@ int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size)
 	};
 	int ret;
 
-	/* adm_post() stores the address of any buffer in counters.addr. */
+	/*
+	 * adm_post() stores the buffer's address in counters.addr for every
+	 * command.
+	 */
 	static_assert(offsetof(struct angara_adm_text, addr) ==
 		      offsetof(struct angara_adm_counters, addr));
 	static_assert(ANG_DESCRIBE_BYTES <= ADM_BUF_SIZE);

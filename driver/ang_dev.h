@@ -80,9 +80,9 @@ struct sg_table;
 
 enum ang_slot_state {
 	ANG_SLOT_FREE,
-	ANG_SLOT_WAITED,	/* not answered; the caller waits */
-	ANG_SLOT_LEFT,		/* not answered; the caller no longer waits */
-	ANG_SLOT_DONE,		/* answered; the answer is not read yet */
+	ANG_SLOT_WAITED,	/* no answer yet; the caller waits */
+	ANG_SLOT_LEFT,		/* no answer yet; the caller no longer waits */
+	ANG_SLOT_DONE,		/* the caller has not read the answer yet */
 };
 
 /**
@@ -154,8 +154,8 @@ struct ang_row_seen {
 };
 
 /**
- * struct ang_router - rows of the device's node, or of a switch that the node
- * keeps, that is, programs
+ * struct ang_router - rows of a router: the device's node, or a switch that
+ * this node keeps (programs)
  * @router: number of the node or switch; constant
  * @rows: the routing table, as programmed
  * @seen: last answer of the device about each row
@@ -207,7 +207,8 @@ struct ang_nums {
  * @ops: transport; constant
  * @priv: private data of the transport; constant
  * @id: N of /dev/angaraN; constant
- * @timeout: jiffies that the device has for an answer; constant once registered
+ * @timeout: jiffies within which the device has to answer; constant once
+ *	registered
  * @keep: jiffies for which readers without privilege get a cached answer;
  *	constant once registered
  * @ctx_limit: contexts that the transport can carry; constant once registered
@@ -363,7 +364,10 @@ struct ang_dev *ang_dev_next(u32 *id);
 struct ang_dev *ang_dev_find(u32 id);
 void ang_dev_release(struct ang_dev *adev);
 
-/* Is the device reset and cut off from memory?  Then it needs no DESTROY. */
+/*
+ * Is the device reset and cut off from memory?  If so, it needs no DESTROY
+ * commands.
+ */
 static inline bool ang_dev_stopped(const struct ang_dev *adev)
 {
 	lockdep_assert_held(&adev->registration_lock);
@@ -401,9 +405,9 @@ int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 void ang_adm_irq(struct ang_dev *adev);
 
 /*
- * Does the error say that the wait ended before the answer?  Then the device
- * may still execute the command until it is reset; until then, all memory that
- * the command names must stay.
+ * Does the error say that the wait ended before the device answered?  Then the
+ * device may still execute the command until it is reset.  Until the reset, all
+ * memory that the command names must stay.
  */
 static inline bool ang_adm_undecided(int ret)
 {

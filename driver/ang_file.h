@@ -26,11 +26,16 @@
 #define ANG_MEM_MSG	5	/* receive buffer; no pages if not requested */
 #define ANG_MEM_NUM	6
 
-/* Further mappings for processes, after the offsets of these kinds. */
+/*
+ * More areas that processes can map; their offsets follow those of the kinds
+ * above.
+ */
 #define ANG_MAP_DB	ANG_MEM_NUM		/* the doorbell page */
-#define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice, see watch.c */
+#define ANG_MAP_WATCH	(ANG_MEM_NUM + 1)	/* notice of stale regions */
 
-/* The notice: struct angara_watch, then a bit for each slot. */
+/*
+ * The notice of stale regions: struct angara_watch, then a bit for each slot.
+ */
 #define ANG_WATCH_BYTES	(sizeof(struct angara_watch) + ANG_MAX_MRS / BITS_PER_BYTE)
 #define ANG_WATCH_PAGES	DIV_ROUND_UP(ANG_WATCH_BYTES, PAGE_SIZE)
 
@@ -67,8 +72,8 @@ struct ang_handle;
  * @take: destroy the objects that the file has on the device.  Afterwards the
  *	device uses none of the file's memory, or that memory is never freed.
  *	Return: true; false: another thread is about to stop the device, and
- *	will destroy them.  Called under ang_dev.registration_lock; succeeds
- *	once for each file
+ *	will destroy the objects.  Called under ang_dev.registration_lock;
+ *	succeeds once for each file
  * @wake: wake sleepers that are not on the wait queue; NULL if there are none.
  *	Called under ang_dev.files_lock, or with registration_lock held for
  *	writing
@@ -98,8 +103,8 @@ struct ang_handle_ops {
  * @wait: sleepers in poll(2)
  * @end: work item that calls ang_handle_ops.take when the file is closed
  * @ended: completed when @end is done
- * @over: set when close(2) stops waiting for @end, and when @end is done: the
- *	second of the two finds it set and frees the handle; atomic
+ * @over: set by close(2) when it stops waiting for @end, and by @end when it is
+ *	done.  The second one finds @over set, and frees the handle; atomic
  */
 struct ang_handle {
 	struct ang_dev *adev;
@@ -119,12 +124,12 @@ struct ang_handle {
  * @num: number on the device
  * @pkey: partition
  * @job: key of the job, 0 for none
- * @in_doubt: the device may not have the domain: the process was killed before
- *	the device had answered
+ * @in_doubt: it is unknown whether the device has the domain, since the process
+ *	was killed before the device had answered
  * @mr_lock: see ang_dev.h
  * @mem: table of regions; under @mr_lock, as all members down to @pinned
  * @spare: table that the device may use instead of @mem: the process was killed
- *	before the device answered; else without pages
+ *	before the device answered.  Without pages if there is no such table
  * @slots: entries of the table
  * @mrs: memory regions by slot
  * @num_mrs: number of memory regions; read without the lock, too
@@ -207,8 +212,9 @@ static inline struct ang_domain *ang_file_domain(struct ang_file *file)
  *	without ANGARA_CAP_DOORBELL_MMAP
  * @posted: the command that creates the context was sent, and the device has
  *	not refused it; constant once the context has a file
- * @in_doubt: the device may not have the context: the process was killed before
- *	the device had answered; constant once the context has a file
+ * @in_doubt: it is unknown whether the device has the context, since the
+ *	process was killed before the device had answered; constant once the
+ *	context has a file
  * @eventfd_lock: see ang_dev.h
  * @eventfd: signalled together with @h's wait queue; under @eventfd_lock
  * @rcu: delays freeing until ang_irq() no longer reads the context

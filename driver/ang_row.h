@@ -9,7 +9,7 @@
 #ifndef ANG_ROW_H
 #define ANG_ROW_H
 
-#include "ang_model.h"		/* for topologies and tree rules only */
+#include "ang_model.h"		/* only its topologies and tree rules are used */
 
 /**
  * struct ang_cred - rights of a caller that uses a tree
@@ -37,7 +37,7 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
  * @row: the row; valid while @set
  * @job: key of the job that may use the tree, 0 for any job of the partition;
  *	valid while @set; not shown to any process
- * @serial: number that each programming of a row gets; unique in the table
+ * @serial: number of the last programming of the row; unique in the table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
  */

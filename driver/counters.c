@@ -26,7 +26,7 @@ struct kept {
 #define INDEX_BITS	7
 #define KIND_BITS	2
 
-/* kept_key() fits 32 bits. */
+/* A key from kept_key() fits into 32 bits. */
 static_assert(ANG_MAX_CTXS <= 1 << INDEX_BITS && ANGARA_MAX_TREES <= 1 << INDEX_BITS &&
 	      ANGARA_MAX_PORTS <= 1 << INDEX_BITS && ANGARA_CNT_CTX < 1 << KIND_BITS);
 

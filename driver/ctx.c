@@ -83,7 +83,7 @@ static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 	if (ret == -EEXIST || ret == -ENOSPC)
 		return -EBUSY;
 	if (ret == -ENOENT)
-		return -ENXIO; /* the device did not create the domain */
+		return -ENXIO; /* the device does not have the domain */
 	if (ret || !arg->msg_bytes)
 		return ret;
 	ret = uctx_area(adev, uctx, arg->msg_bytes);
@@ -124,7 +124,7 @@ static int uctx_mem_alloc(struct ang_dev *adev, struct ang_uctx *uctx,
 	return -ENOMEM;
 }
 
-/* Ends lookups by the number before another context can get the number. */
+/* Frees the number of a context, after ending lookups by this number. */
 static void uctx_num_free(struct ang_dev *adev, u32 num)
 {
 	spin_lock(&adev->files_lock);
@@ -161,7 +161,9 @@ static struct eventfd_ctx *eventfd_swap(struct ang_uctx *uctx,
 	return eventfd;
 }
 
-/* The context's own file may be closed already; its domain's file is open. */
+/*
+ * The context's own file may be closed already, but its domain's file is open.
+ */
 static struct address_space *uctx_mapping(struct ang_handle *h)
 {
 	return to_ang_uctx(h)->of->f_mapping;
@@ -243,7 +245,7 @@ static int ioctl_eventfd(struct ang_ucmd *ucmd, void *arg)
 	return 0;
 }
 
-/* Are there events?  If not, request a signal. */
+/* Are there events that the process has not seen?  If not, request a signal. */
 static __poll_t uctx_events(struct ang_handle *h)
 {
 	struct ang_uctx *uctx = to_ang_uctx(h);
@@ -251,7 +253,10 @@ static __poll_t uctx_events(struct ang_handle *h)
 
 	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
-	/* A later event raises an interrupt, or the check below sees it. */
+	/*
+	 * An event after the first check raises an interrupt, or the second
+	 * check sees it.
+	 */
 	uctx_arm(uctx, seen);
 	if (uctx_event_seq(uctx) != seen)
 		return EPOLLIN | EPOLLRDNORM;
@@ -335,7 +340,7 @@ static struct ang_uctx *uctx_new(struct ang_ucmd *ucmd, struct ang_domain *dom,
 	uctx->uid = current_euid();
 	spin_lock_init(&uctx->eventfd_lock);
 	uctx->of = get_file(ucmd->filp);
-	__module_get(adev->ops->owner); /* each file holds its own reference */
+	__module_get(adev->ops->owner); /* each file references the module */
 	ang_handle_init(&uctx->h, adev, &uctx_ops);
 	return uctx;
 
@@ -346,7 +351,9 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* From here on, closing the file undoes all of the above. */
+/*
+ * Opens the context's file.  Closing this file undoes all that uctx_new() did.
+ */
 static struct file *uctx_open(struct ang_ucmd *ucmd, struct ang_domain *dom,
 			      const struct angara_ctx_create *arg)
 {

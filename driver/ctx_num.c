@@ -4,7 +4,7 @@
  *
  * A user may take only a share of the numbers that other users have not taken,
  * so the next user finds free numbers.  A few numbers are reserved for callers
- * with CAP_SYS_RESOURCE, which may take any number.
+ * with CAP_SYS_RESOURCE, whose share is not limited.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -48,7 +48,7 @@ static u32 share_used(struct ang_dev *adev, const struct ang_nums *nums,
 	return count;
 }
 
-/* Return: contexts that a user may have while other users have @others. */
+/* Return: how many contexts a user may have while other users have @others. */
 static u32 share_beside(const struct ang_dev *adev, u32 others)
 {
 	u32 all = adev->max_ctxs - adev->max_ctxs / ANG_CTX_RESERVE;

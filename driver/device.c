@@ -14,7 +14,10 @@
 #include "ang_file.h"
 #include "trace.h"
 
-/* Time to answer; long, since an emulated adapter may wait for a processor. */
+/*
+ * How long the driver waits for an answer: an emulated adapter may wait for a
+ * processor.
+ */
 #define TIMEOUT		(60 * HZ)
 /* Maximum age of cached counters for readers without privilege. */
 #define KEEP	(HZ / 10)
@@ -188,7 +191,9 @@ static int take_identity(struct ang_dev *adev, const struct identity *id)
 	if (!adev->ctxs || nums_init(&adev->ctx_nums, id->max_ctxs) ||
 	    nums_init(&adev->dom_nums, id->max_ctxs))
 		return -ENOMEM;
-	/* Publishes ctxs: pairs with the acquire in ang_irq(). */
+	/*
+	 * Publishes @ctxs with its length: pairs with the acquire in ang_irq().
+	 */
 	smp_store_release(&adev->max_ctxs, id->max_ctxs);
 	return 0;
 }
@@ -353,7 +358,8 @@ static void files_make_stale(struct ang_dev *adev)
 	down_write(&adev->map_lock);
 	list_for_each_entry(h, &adev->files, entry) {
 		/*
-		 * After @gone; pairs with the acquire in ang_handle_glance().
+		 * Write @stale after @gone: pairs with the acquire in
+		 * ang_handle_glance().
 		 */
 		smp_store_release(&h->stale, true);
 	}
@@ -394,7 +400,7 @@ static void dev_take(struct ang_dev *adev)
 	files_make_stale(adev);
 	ang_dev_reset(adev);
 	list_for_each_entry(h, &adev->files, entry) {
-		ang_handle_take(h); /* succeeds: the device is stopped */
+		ang_handle_take(h); /* cannot fail: the device is stopped */
 		ang_handle_wake(h, EPOLLHUP | EPOLLERR);
 	}
 	ang_dev_trees_forget(adev);

@@ -103,7 +103,7 @@ int ang_ioctl_domain_create(struct ang_ucmd *ucmd, void *arg)
 		cmd->pkey = pkey;
 		cmd->watch_offset = ang_mmap_offset(ANG_MAP_WATCH);
 		cmd->watch_bytes = ANG_WATCH_BYTES;
-		smp_store_release(&file->dom, dom); /* see ang_file_domain() */
+		smp_store_release(&file->dom, dom); /* pairs with ang_file_domain() */
 	}
 out_unlock:
 	mutex_unlock(&file->lock);

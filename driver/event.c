@@ -83,7 +83,10 @@ static void event_send(const struct ang_dev *adev, unsigned int group, u8 type,
 	genlmsg_multicast(&ang_nl_family, msg, 0, group, GFP_KERNEL);
 }
 
-/* May any user see these events?  A faulty device may send unknown types. */
+/*
+ * May any user see events of this type?  A faulty device may send unknown
+ * types.
+ */
 static bool event_is_public(u8 type)
 {
 	switch (type) {

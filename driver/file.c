@@ -73,7 +73,10 @@ static __poll_t file_poll(struct file *filp, poll_table *wait)
 	return ang_handle_poll(filp, wait, NULL);
 }
 
-/* Destroys the domain.  It has no contexts: a context keeps this file open. */
+/*
+ * Destroys the domain.  The domain has no contexts: a context would keep this
+ * file open.
+ */
 static bool file_take(struct ang_handle *h)
 {
 	struct ang_file *file = to_ang_file(h);

@@ -41,7 +41,7 @@ static void graph_free(struct ang_graph *g)
 	kfree(g);
 }
 
-/* Fills the table of a graph; other topologies compute their neighbours. */
+/* Fills the table of a graph; other topologies need no table. */
 static int graph_fill(struct ang_graph *g, struct ang_topo_why *why)
 {
 	void *table;

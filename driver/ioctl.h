@@ -40,7 +40,10 @@ struct ang_ioctl_op {
 	int (*execute)(struct ang_ucmd *ucmd, void *arg);
 };
 
-/* @_last: last member of @_struct in its first published version.  It never changes. */
+/*
+ * @_last: last member of the first published version of @_struct.  This member
+ * never changes.
+ */
 #define ANG_IOCTL_OP(_ioctl, _fn, _struct, _last, _answers, ...)	\
 	[_IOC_NR(_ioctl)] = {						\
 		.size = sizeof(_struct) +				\

@@ -46,7 +46,10 @@ static void __exit ang_exit(void)
 	ang_debugfs_exit();
 	ang_nl_exit();
 	ang_handle_stop();
-	/* After ang_handle_stop(), since closing a file queues work. */
+	/*
+	 * Call these after ang_handle_stop(), since closing a file queues their
+	 * work.
+	 */
 	ang_watch_stop();
 	ang_file_stop();
 	rcu_barrier(); /* contexts are freed by a callback in this module */

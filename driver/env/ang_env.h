@@ -25,7 +25,7 @@
 #define ang_cmpxchg(p, old, new)	cmpxchg(p, old, new)
 #define ang_xchg(p, v)			xchg(p, v)
 
-/* Fetch operations on plain words; those of the kernel need an atomic_t. */
+/* Fetch operations on plain words; the kernel has them for atomic_t only. */
 #define ANG_FETCH(p, op, v)						\
 ({									\
 	typeof(p) ang_p_ = (p);						\

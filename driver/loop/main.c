@@ -183,7 +183,10 @@ static ssize_t loop_command(const char *buf, size_t count, int (*fn)(const char 
 
 static ssize_t new_fabric_store(ang_attr_bus *bus, const char *buf, size_t count)
 {
-	/* sysfs cuts a write after PAGE_SIZE bytes: the text may be longer. */
+	/*
+	 * sysfs cuts off a write after PAGE_SIZE bytes, so the text may be
+	 * incomplete.
+	 */
 	if (count == PAGE_SIZE) {
 		pr_err("fabric: the text is longer than %lu bytes\n",
 		       PAGE_SIZE - 1);
@@ -203,7 +206,10 @@ static int show_fabric(const struct loop_fabric *fabric, char *buf, int at)
 {
 	char text[ANG_TOPO_TEXT] = "graph";
 
-	/* Writes one line with a newline; leaves @text as it is for a graph. */
+	/*
+	 * Writes one line with a newline; for a graph it leaves @text
+	 * unchanged.
+	 */
 	ang_topo_describe(&fabric->cfg.topo, text);
 	return sysfs_emit_at(buf, at, "%u %.*s %u %u %016llx\n", fabric->id,
 			     (int)strcspn(text, "\n"), text,

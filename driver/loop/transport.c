@@ -24,7 +24,7 @@
 #error "angara_loop needs a kernel without PREEMPT_RT"
 #endif
 
-#define ROUNDS	64U	/* slices that a caller executes at most */
+#define ROUNDS	64U	/* most slices that a caller executes */
 
 /*
  * Return: kernel address of DMA address @addr, undo with kunmap_local(); or

@@ -39,7 +39,7 @@ static void worker_give(struct loop_worker *worker, struct ang_view *view)
 	raw_spin_unlock(&worker->lock);
 }
 
-/* Take one node and all timers, which expire when there is no other work. */
+/* Take one node and all timers.  Timers expire when there is no other work. */
 static bool worker_take(struct loop_worker *worker, struct ang_view *view)
 {
 	raw_spin_lock(&worker->lock);
@@ -65,7 +65,7 @@ static bool worker_take_from(struct loop_worker *worker,
 	return true;
 }
 
-/* Take a node from another worker; try the next worker first. */
+/* Take a node from another worker, starting with the next worker by number. */
 static bool worker_steal(struct loop_worker *worker, struct ang_view *view)
 {
 	struct loop_fabric *fabric = worker->fabric;
@@ -104,8 +104,8 @@ static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 		if (READ_ONCE(worker->left))
 			worker_call(worker->fabric);
 		/*
-		 * Refresh in each slice: a worker runs while the fabric is
-		 * busy.
+		 * Refresh in each slice, since a worker may run for a long
+		 * time.
 		 */
 		loop_view_refresh(view);
 		ang_run(view, LOOP_SLICE);

@@ -73,7 +73,7 @@ static void ctx_reg_write(struct ang_view *v, struct ang_node *n, u32 ctx,
 	if (off == ANGARA_DB_SQ) {
 		/*
 		 * Pairs with ang_doorbell(): a view that reads the index sees
-		 * the entries before it.
+		 * all entries before that index.
 		 */
 		ang_store_release(&c->db_sq, val);
 	} else if (off == ANGARA_DB_ARM) {
@@ -162,9 +162,9 @@ static bool reg_control(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * Memory of a queue cannot be accessed, and the queue cannot report that.  Stop
- * all queues and set the status register; otherwise the driver would wait for a
- * lost answer for ever.
+ * The memory of a queue cannot be accessed, so the queue cannot report this
+ * error.  Stop all queues and set the status register; otherwise the driver
+ * would wait for a lost answer for ever.
  */
 static void adm_fatal(struct ang_node *n)
 {
@@ -227,7 +227,10 @@ typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl);
 
-/* Also for FENCE: a step reads entries of regions and uses them itself. */
+/*
+ * Also executes FENCE: no step uses an entry of a region that an earlier step
+ * has read.
+ */
 static u32 adm_nop(struct ang_view *v, struct ang_node *n,
 		   const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
 {
@@ -423,8 +426,8 @@ static bool trees_left(struct ang_view *v, struct ang_node *n, u32 ctx)
 }
 
 /*
- * Must a command wait? ABORT packets of a row must leave before the row is set
- * again: a neighbor that misses an ABORT packet would wait for ever.
+ * Must the command wait?  ABORT packets of a row must leave before the row is
+ * set again: a neighbor that misses an ABORT packet would wait for ever.
  */
 static bool must_wait(struct ang_view *v, struct ang_node *n,
 		      const struct angara_adm_cmd *cmd)

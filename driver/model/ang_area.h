@@ -19,8 +19,8 @@ struct ang_pages {
 };
 
 #define ANG_PARTS	4	/* messages of several trains that can arrive at the same time */
-#define ANG_MSG_PLACES	(ANG_PARTS + 2)	/* places that ang_msg_lost() checks */
-#define ANG_WAIT_GROUPS	4096U	/* most bits for nodes that wait for room */
+#define ANG_MSG_PLACES	(ANG_PARTS + 2)	/* parts of a buffer that ang_msg_lost() checks */
+#define ANG_WAIT_GROUPS	4096U	/* most groups of nodes that wait for room */
 
 /**
  * struct ang_part - a message that has not arrived completely

@@ -46,7 +46,7 @@ bool ang_tree_aside(struct ang_view *v, u32 router, u32 tree, u32 life, u32 hops
 	return lives;
 }
 
-/* Count one contribution or result of each reduction on a link. */
+/* Count on a link: one contribution or one result of each reduction. */
 static void link_add(struct ang_view *v, struct ang_node *n, u32 port, u32 vc,
 		     const struct ang_aside *d)
 {
@@ -82,7 +82,10 @@ static void reducer_add(struct ang_node *n, struct ang_tree *t,
 	n->clock += d->flits * (in + 1);
 }
 
-/* Count an entry, packets sent and received for it, and a completion. */
+/*
+ * Count, per reduction, an entry, its packets sent and received, and a
+ * completion.
+ */
 static void ctx_add(struct ang_ctx *c, const struct ang_aside *d)
 {
 	c->cnt.wqes += d->ops;
@@ -93,7 +96,9 @@ static void ctx_add(struct ang_ctx *c, const struct ang_aside *d)
 	c->cnt.rx_bytes += d->bytes;
 }
 
-/* Count packets that each participant injects, and results ejected once. */
+/*
+ * Count packets that each participant injects, and one ejection of each result.
+ */
 static void members_add(struct ang_view *v, struct ang_node *n,
 			const struct ang_tree *t, const struct ang_aside *d)
 {
@@ -119,8 +124,8 @@ static u64 credits_worth(const struct ang_tree *t)
 }
 
 /*
- * Count credits.  The difference may be negative, if packets have counted the
- * same credit meanwhile.
+ * Count the credits not counted yet.  Their number may be negative, if packets
+ * have counted the same credit meanwhile.
  */
 static void credits_add(struct ang_view *v, struct ang_node *n, struct ang_tree *t)
 {
@@ -141,7 +146,10 @@ static void credits_add(struct ang_view *v, struct ang_node *n, struct ang_tree 
 		link_add(v, n, ang_lowest(set), ANGARA_VC_DOWN, &d);
 }
 
-/* Count results to report to the PE, as ang_result_count() does for packets. */
+/*
+ * Count results that have to be reported to the PE.  For results of packets,
+ * ang_result_count() does this.
+ */
 static void pe_owe(struct ang_view *v, struct ang_node *n, const struct ang_tree *t,
 		   u64 results)
 {

@@ -292,8 +292,8 @@ bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_issue() - as ang_issue_links(), and then give the packet to the node's PE
- * unless the PE has got it already
+ * ang_issue() - as ang_issue_links(); then give the packet to the node's PE,
+ * unless the PE already has it
  */
 bool ang_issue(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       struct ang_outs *todo, u32 in)
@@ -538,7 +538,10 @@ bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	return progress;
 }
 
-/* Would a packet from link @dir pass the checks at the head of a ring? */
+/*
+ * Does a packet from link @dir pass the checks that apply at the head of a
+ * ring?
+ */
 static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 		      u32 dir, u32 vc)
 {
@@ -547,8 +550,8 @@ static bool takes_now(struct ang_node *n, const struct ang_pkt *p, u64 ports,
 }
 
 /*
- * ang_up_fits() - would a VCUp packet, neither OPEN nor ABORT, pass the checks
- * at the head of a ring?
+ * ang_up_fits() - does a VCUp packet, neither OPEN nor ABORT, pass the checks
+ * that apply at the head of a ring?
  */
 bool ang_up_fits(struct ang_node *n, const struct ang_pkt *p, u32 dir)
 {

@@ -216,7 +216,7 @@ static const struct {
 	void (*combine)(void *acc, const void *in, u32 len, u32 redop);
 	u32 size;
 	u32 ops;
-	u32 work;	/* units per element that is not rounded */
+	u32 work;	/* units of work per element whose result is not rounded */
 } types[ANGARA_TYPE_NUM] = {
 	[ANGARA_TYPE_INT32] = { combine_int32, 4, NUMBERS | BITS, 1 },
 	[ANGARA_TYPE_UINT32] = { combine_uint32, 4, NUMBERS | BITS, 1 },

@@ -196,7 +196,10 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 	if (!READ_ONCE(c->db_armed) || !ang_xchg(&c->db_armed, 0))
 		return;
 	c->seen = READ_ONCE(c->db_arm);
-	/* If events are not published yet, publishing raises the interrupt. */
+	/*
+	 * If events are not published yet, publishing them raises the
+	 * interrupt.
+	 */
 	if (c->evseq != c->seen && !(c->dirty & ANG_DIRTY_EVENT))
 		ctx_interrupt(v, n, c);
 	else

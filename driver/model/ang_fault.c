@@ -75,8 +75,8 @@ void ang_link_down(struct ang_view *v, struct ang_node *n, u32 dir)
 	ang_flaw_set(v->fab, port, ANG_FLAW_DOWN | ANG_FLAW_CAUSE);
 	ang_flaw_set(v->fab, far, ANG_FLAW_DOWN);
 	/*
-	 * Operations that started before see that the link went down after
-	 * they started; operations that start now see that the link is down.
+	 * Operations that started earlier find that the link went down after
+	 * their start; operations that start now find that the link is down.
 	 */
 	fell = READ_ONCE(v->fab->lost) + 1;
 	WRITE_ONCE(port->fell, fell);
@@ -164,8 +164,8 @@ static bool faults_clear(struct ang_fabric *fab, struct ang_node *n)
  * @v: view
  * @n: node or switch, held, which handles losses meanwhile
  *
- * Return: true; false if links may not go up yet: call again when the node is
- * woken, which happens when that may have changed.
+ * Return: true; false if links may not go up yet.  The node is woken when they
+ * may; then call again.
  */
 bool ang_faults_reset(struct ang_view *v, struct ang_node *n)
 {
@@ -224,8 +224,8 @@ u32 ang_link_set(struct ang_view *v, struct ang_node *n,
 	struct ang_port *port;
 
 	/*
-	 * With cfg.remote, other processes that run nodes would not be
-	 * notified.
+	 * With cfg.remote, processes that run other nodes would not learn of
+	 * the change.
 	 */
 	if (v->fab->cfg.sealed || v->fab->cfg.remote)
 		return ANGARA_ADM_ST_SEALED;

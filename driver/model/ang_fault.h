@@ -65,7 +65,7 @@ static inline u32 ang_fault_fate(const struct ang_fault *fault, u64 *state)
 							ANG_FATE_OK;
 }
 
-/** ang_fault_none() - are these settings without any fault? */
+/** ang_fault_none() - do these settings cause no faults at all? */
 static inline bool ang_fault_none(const struct ang_fault *fault)
 {
 	return !fault->loss && !fault->corrupt && !fault->delay;

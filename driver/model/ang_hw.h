@@ -223,21 +223,21 @@ struct angara_adm_counters {
 	__le32 router;
 };
 
-/* angara_adm_link.what: settings to change. */
+/* angara_adm_link.what: which settings change. */
 #define ANGARA_LINK_FAULT	(1U << 0)	/* loss, corrupt, delay, seed */
 #define ANGARA_LINK_DOWN	(1U << 1)	/* both directions */
 #define ANGARA_LINK_UP		(1U << 2)	/* both directions */
 
-#define ANGARA_FAULT_MAX_DELAY	500000000U	/* longest, cycles */
-#define ANGARA_CYCLE_NS		2U		/* a router's clock cycle */
+#define ANGARA_FAULT_MAX_DELAY	500000000U	/* longest delay, in cycles */
+#define ANGARA_CYCLE_NS		2U		/* length of a router's clock cycle */
 
 /**
  * struct angara_adm_link - argument of ANGARA_ADM_LINK_SET
  * @port: port
  * @router: this node, or a switch that it keeps
  * @loss: packets lost, of ANGARA_FAULT_ONE packets that leave by the port
- * @corrupt: packets corrupted, of as many; @loss and @corrupt together at most
- *	ANGARA_FAULT_ONE
+ * @corrupt: packets corrupted, of ANGARA_FAULT_ONE packets; @loss and @corrupt
+ *	together at most ANGARA_FAULT_ONE
  * @delay: additional delay of packets, in cycles, at most
  *	ANGARA_FAULT_MAX_DELAY
  * @what: ANGARA_LINK_*, at least one, and not both DOWN and UP
@@ -367,8 +367,8 @@ struct angara_hw_event {
 
 /**
  * struct angara_hw_mr - entry of a domain's memory region table
- * @addr: DMA address; of the region, if @levels is 0; of the list of the
- *	region's pages, if 1; of a list of such lists, each of 512 pages, if 2
+ * @addr: DMA address.  @levels is 0: of the region; 1: of the list of the
+ *	region's pages; 2: of a list of such lists, each of 512 pages
  * @length: bytes
  * @first: bytes in the first page before the region starts (levels 1 and 2)
  * @access: ANGARA_ACCESS_*
@@ -412,7 +412,8 @@ struct angara_hw_mr {
 #define ANGARA_DROP_NUM		8
 
 /*
- * Counters, and a list of names of the members; NULL: the member is not shown.
+ * Counters, each structure with a list of the names of its members; NULL: the
+ * member is not shown.
  */
 struct angara_hw_node_counters {
 	__le64 drops[ANGARA_DROP_NUM];
@@ -459,7 +460,7 @@ struct angara_hw_tree_counters {
 	__le64 bcast_requests;	/* requests passed up or taken at the root */
 	__le64 bcast_packets;	/* packets copied to children and the PE */
 	__le64 reduce_packets;	/* packets taken by the Reducer */
-	__le64 reduce_results;	/* results sent up, or to the processor */
+	__le64 reduce_results;	/* results sent up, or from the root */
 	__le64 credits_sent;	/* credit packets to children, per 8 results */
 	__le64 credits_received;/* credit packets from the parent */
 	__le64 credits_pe_count;/* credit packets to the PE after 128 results */

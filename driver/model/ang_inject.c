@@ -63,8 +63,8 @@ void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * ang_op_unqueue() - stop injecting an operation that still has data to inject;
- * as ang_op_sent()
+ * ang_op_unqueue() - as ang_op_sent(), for an operation that still has data to
+ * inject
  */
 void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
@@ -98,7 +98,7 @@ void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		c->tree_tx &= ~(1ULL << op->tree);
 }
 
-/* After the end of an operation, let operations start that waited for it. */
+/* An operation has ended: start the operations that waited for it. */
 static void op_release(struct ang_view *v, struct ang_node *n,
 		       struct ang_ctx *c, u64 bit)
 {
@@ -227,7 +227,10 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	p->gen = op->gen;
 }
 
-/* Is the length a whole number of elements of a valid type? */
+/*
+ * Is the length of an entry a multiple of the size of an element, of valid
+ * type?
+ */
 static bool elements_fit(const struct angara_wqe *w)
 {
 	u32 size = ang_reduction_size(w->type, w->redop);

@@ -16,7 +16,7 @@ static inline void ang_work(struct ang_view *v, u32 units)
 	v->work += units;
 }
 
-/** ang_spent() - is the work that this step may do used up? */
+/** ang_spent() - has this step done all the work that it may do? */
 static inline bool ang_spent(const struct ang_view *v)
 {
 	return v->work >= v->stop;
@@ -266,11 +266,11 @@ void ang_lanes_clear(struct ang_fabric *fab, struct ang_node *n);
 void ang_lanes_init(struct ang_fabric *fab, struct ang_node *n);
 
 /**
- * ang_lanes_visit() - reduce a node's calm, when a view takes the node
+ * ang_lanes_visit() - reduce ang_node.calm when a view takes the node
  * @v: view
  * @n: node
  *
- * ang_lanes_calm() restores the calm if the view does only small operations.
+ * ang_lanes_calm() undoes this if the view does only small operations.
  */
 static inline void ang_lanes_visit(const struct ang_view *v, struct ang_node *n)
 {
@@ -430,7 +430,10 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-/** ang_tree_knows() - is the tree up, and the packet for the row's life? */
+/**
+ * ang_tree_knows() - is the tree up, and is the packet for this life of its
+ * row?
+ */
 static inline bool ang_tree_knows(const struct ang_tree *t,
 				  const struct ang_pkt *p)
 {

@@ -79,7 +79,7 @@ struct ang_lane *ang_lane_target(struct ang_view *v, const struct ang_ctx *c,
 	return NULL;
 }
 
-/* Is a context idle, except for entries to fetch? */
+/* Is a context idle?  It may have entries to fetch. */
 static bool ctx_rests(const struct ang_ctx *c)
 {
 	return c->alive && !c->nops && !c->ghosts && !c->wake && !c->at &&
@@ -87,10 +87,10 @@ static bool ctx_rests(const struct ang_ctx *c)
 }
 
 /**
- * ang_lane_bell() - execute the entries that a doorbell announces, as far as
- * they are small operations
+ * ang_lane_bell() - execute the entries that a doorbell announces, up to the
+ * first one that is not a small operation
  * @v: view
- * @n: node, not held; its lanes were open just now
+ * @n: node, not held; its lanes were open when the caller checked
  * @ctx: number of the context, below cfg.ctxs
  * @pi: producer index
  *

@@ -7,18 +7,18 @@
 
 #include "ang_model.h"
 
-/* May threads enter the lanes of a node: ang_node.lanes. */
+/* Values of ang_node.lanes: may threads enter the lanes of the node? */
 #define ANG_LANES_SHUT		0	/* no, and no thread is in a lane */
 #define ANG_LANES_OPEN		1	/* yes, and no view holds the node */
 #define ANG_LANES_CLOSING	2	/* no; threads may still be in lanes */
 
-#define ANG_CALM_SPELLS	8U	/* limits ang_node.calm; see calm_add() */
-#define ANG_LANES	8U	/* source lanes; as many are target lanes */
+#define ANG_CALM_SPELLS	8U	/* limit of ang_node.calm, see calm_add() */
+#define ANG_LANES	8U	/* number of source lanes, and of target lanes */
 
 /**
  * struct ang_lane - place in a node for a small operation; see ang_lane.c
- * @taken: a thread is in the lane (any thread); only that thread accesses the
- *	other members
+ * @taken: a thread is in the lane.  Any thread may write @taken; only the
+ *	thread in the lane accesses the other members
  * @vc: virtual channel of packets that leave the node from this lane
  * @port: port whose packets @packets and @flits count
  * @ctx: context whose packets @rx_packets and @rx_bytes count

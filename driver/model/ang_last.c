@@ -27,7 +27,7 @@
  * @slot: slot of the reduction in @t, NULL if no other participant of the node
  *	contributes
  * @parent: root, which is held; NULL if the node itself is the root
- * @far: port of the root to the node
+ * @far: port of the root that leads to the node
  * @root_slot: slot of the reduction at the root
  * @data: contribution of the entry, then the result
  */

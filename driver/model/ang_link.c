@@ -103,7 +103,7 @@ bool ang_link_places(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 
 /**
  * ang_link_free() - is there room for a packet of this node on a link?
- * @v: view; the node may be in a lane, so it is not held
+ * @v: view; it may be in a lane of the node instead of holding the node
  * @n: node
  * @dir: link
  * @vc: virtual channel
@@ -267,7 +267,9 @@ static u32 *buf_ref(struct ang_fabric *fab, u32 node, u32 index)
 	return (u32 *)((char *)ang_node(fab, node) + fab->off_ref) + index;
 }
 
-/* Find the buffers of one kind.  Return: their number, from @base on. */
+/*
+ * Find the buffers of one kind.  Return: their number.  @base: out: the first.
+ */
 static u32 buf_pool(const struct ang_cfg *cfg, u32 kind, u32 *base)
 {
 	u32 quarter = cfg->bufs / 4U;
@@ -506,7 +508,7 @@ void ang_buf_share(struct ang_view *v, u64 buf, u32 more)
 			      more);
 }
 
-/** ang_buf_put() - drop references */
+/** ang_buf_put() - drop references to a buffer */
 void ang_buf_put(struct ang_view *v, u64 buf, u32 refs)
 {
 	struct ang_node *owner;

@@ -100,7 +100,10 @@ static const struct ang_way *way_to(struct ang_view *v, struct ang_node *n, u32 
 	return w;
 }
 
-/* Return: the node that was lost on a path after @era, even if it came back. */
+/*
+ * Return: the node that was lost on a path after @era, even if it is back; or
+ * ANG_NONE.
+ */
 static u32 leg_lost(const struct ang_leg *leg, u32 era)
 {
 	if (leg->lost != ANG_NONE)
@@ -152,7 +155,8 @@ u32 ang_lost_since(struct ang_view *v, struct ang_node *n, u32 to, u32 era)
 }
 
 /**
- * ang_lost_request() - has a link loss ended the operation of a request?
+ * ang_lost_request() - did the sender end the operation of a request because a
+ * link went down?
  * @v: view
  * @n: node that received it, held
  * @p: request
@@ -171,7 +175,7 @@ bool ang_lost_request(struct ang_view *v, struct ang_node *n,
 	return ang_lost_since(v, n, p->src_node, era) != ANG_NONE;
 }
 
-/* Return: a lost node that a row needs: a neighbor in the tree; or ANG_NONE. */
+/* Return: a lost neighbor in the tree of a row; or ANG_NONE. */
 static u32 row_culprit(struct ang_view *v, struct ang_node *n,
 		       const struct angara_tree_row *row)
 {

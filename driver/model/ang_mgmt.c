@@ -371,7 +371,10 @@ static u8 key_set(struct ang_view *v, struct ang_node *n,
 	return ANGARA_MGMT_ST_OK;
 }
 
-/* Functions for GET and SET of each attribute; @in: box of the request. */
+/*
+ * Functions for GET and SET of each attribute; @in: box that the request came
+ * from.
+ */
 static const struct {
 	u8 (*get)(struct ang_view *v, struct ang_node *n,
 		  struct angara_mgmt *p, u32 in);

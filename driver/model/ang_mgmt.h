@@ -6,7 +6,10 @@
 #include "ang_env.h"
 #include <linux/angara_mgmt.h>
 
-/* For trace records only; ANGARA_VC_NUM is used by the simulator. */
+/*
+ * Channel number in trace records.  The simulator uses ANGARA_VC_NUM for
+ * another channel.
+ */
 #define ANG_VC_MGMT	(ANGARA_VC_NUM + 1)
 #define ANG_MGMT_DEPTH	2U	/* packets that a link holds, a power of two */
 #define ANG_MGMT_TURN	8U	/* packets that a router handles before data has its turn */

@@ -39,7 +39,10 @@ static u32 record_units(u32 length)
 	return 1 + (length + UNIT - 1) / UNIT;
 }
 
-/* Return: units to skip up to the buffer's end if @units do not fit there. */
+/*
+ * Return: units to skip if @units do not fit before the end of the buffer; else
+ * 0.
+ */
 static u32 pad_units(const struct ang_area *a, u32 units)
 {
 	u32 at = a->pi & (a->units - 1);
@@ -296,7 +299,10 @@ static u32 first_check(const struct ang_ctx *c, const struct ang_pkt *p)
 	if (p->len < ANG_SEND_HEAD || p->key > ANGARA_MAX_MSG ||
 	    len > p->key || last != (len == p->key) || !p->buf)
 		return ANGARA_ST_DESC;
-	/* The READY came from an earlier context of the same number. */
+	/*
+	 * ANGARA_ST_TARGET: the READY came from an earlier context of this
+	 * number.
+	 */
 	return p->flags & ANG_PF_TURN && p->life != c->life ?
 	       ANGARA_ST_TARGET : ANGARA_ST_OK;
 }
@@ -455,7 +461,10 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	}
 	if (!a->turn)
 		turn_take(v->fab, c);
-	/* Senders to an earlier life of the context may still wait. */
+	/*
+	 * Senders may still wait for an earlier context of this number, which
+	 * is gone.
+	 */
 	if (live && !a->notified) {
 		msg_wait_set(v, n, c, 1);
 		ang_mb();
@@ -499,7 +508,10 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		return;
 	}
 	c = ang_ctx(v->fab, n, p->dst_ctx);
-	/* Also if the context was destroyed: all waiting nodes get a READY. */
+	/*
+	 * Do this even if the context was destroyed, since all waiting nodes
+	 * get a READY.
+	 */
 	if (p->flags & ANG_PF_MORE)
 		wait_add(v->fab, c, p->src_node);
 	if (c->alive && c->life == p->life &&
@@ -547,7 +559,7 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 
 /*
  * ang_msg_create() - initialize the receive buffer of a new context; nodes may
- * wait for room in that of an earlier context
+ * still wait for room in the buffer of an earlier context of this number
  */
 void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {

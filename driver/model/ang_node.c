@@ -20,7 +20,7 @@
 #define STAGE_INJECT	5
 #define STAGE_LINKS	6
 
-#define RX_BITS		32U	/* bits of ANG_SCHED_RX */
+#define RX_BITS		32U	/* number of bits in ANG_SCHED_RX */
 
 static u32 size_align(u32 x)
 {
@@ -54,7 +54,8 @@ u32 ang_cfg_check(const struct ang_cfg *cfg)
 		return 0;
 	if (!topo->nodes || (topo->kind == ANG_TOPO_GRAPH && !cfg->text) ||
 	    /*
-	     * A result crosses links from a leaf to the root, and down again.
+	     * A result crosses the longest path twice: from a leaf to the root,
+	     * and down.
 	     */
 	    2 * ang_topo_longest(topo) > ANG_MAX_HOPS ||
 	    ang_link_bufs(cfg) > ANG_MAX_LINK_BUFS)
@@ -534,8 +535,8 @@ static u64 copy_work(u32 len)
 #define CQE_WORK	(4 * (ANG_WORK_DMA + ANG_WORK_BYTES))
 
 /*
- * Work of a completion, and of searches for the operation and for the next
- * message among @ops operations.
+ * Work of a completion, and of two searches among @ops operations: for the
+ * operation, and for the next message.
  */
 static u64 done_work(u32 ops)
 {
@@ -579,7 +580,10 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 	u64 settle = ang_min(ANGARA_MAX_LOCAL + cfg->topo.nports,
 			     ANG_MAX_PLACES) * (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
-	/* Each search visits a list that gets shorter. */
+	/*
+	 * Each operation that ends is searched in a list, which then gets
+	 * shorter.
+	 */
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *
 		   (CQE_WORK + (cfg->ops + 1U) * ANG_WORK_LOOK / 2);
 	u64 ready = (u64)cfg->ctxs * (1 + cfg->ops) * ANG_WORK_LOOK;
@@ -591,14 +595,14 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 		    4 * (ANGARA_PACKET_BYTES + sizeof(struct ang_pkt) + 8) +
 		    (u64)ANGARA_VC_NUM * cfg->depth * ANG_WORK_PKT;
 	/*
-	 * A check of a path to a node and back, and of the paths of an incoming
-	 * request.
+	 * Two checks of a path there and back: for an operation, and for an
+	 * incoming request.
 	 */
 	u64 ways = 4ULL * ANG_WORK_HOP * topo_longest(cfg);
 	u64 credit = (u64)cfg->trees * ANGARA_MAX_LOCAL * ANG_WORK_DMA;
 	/*
-	 * A packet is delivered to the participants of a neighbor, bypassing
-	 * the link, then to those of this node.
+	 * A packet that bypasses a link is delivered to the participants of the
+	 * neighbor, then to the participants of this node.
 	 */
 	u64 most = 2 * deliver;
 

@@ -198,7 +198,10 @@ static bool wants_data(const struct ang_pkt *p)
 	       (p->type == ANG_PKT_ATOMIC && p->flags & ANG_PF_FETCH);
 }
 
-/* Is there a buffer for an answer?  Only the node's holder takes buffers. */
+/*
+ * Is a buffer for an answer free?  It stays free: only the node's holder takes
+ * buffers.
+ */
 static bool may_answer(struct ang_view *v, struct ang_node *n)
 {
 	u64 buf = ang_buf_get(v, n, ANG_BUF_RSP);
@@ -306,7 +309,10 @@ void ang_request(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 	}
 }
 
-/* Forward a packet of ring @dir, @vc by link @out.  Return: false: no room. */
+/*
+ * Forward a packet of ring @dir, @vc by link @out.  Return: false if there is
+ * no room.
+ */
 static bool pass_on(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p, u32 dir, u32 vc, u32 out)
 {
@@ -411,7 +417,10 @@ static bool train_inject(struct ang_view *v, struct ang_node *n,
 		p2p_packet(v, n, c, op, &p);
 	else
 		atomic_packet(v, n, c, op, &p);
-	/* Check first: a payload buffer that is filled is not put back. */
+	/*
+	 * Check this first: once a payload buffer is filled, it cannot be put
+	 * back.
+	 */
 	if (wants_data(&p) && op->dst_node == n->id && !may_answer(v, n))
 		return false;
 	if (p.type != ANG_PKT_GET && !ang_op_payload(v, n, c, op, &p))

@@ -7,7 +7,7 @@
 
 #include "ang_model.h"
 
-#define ANG_PKT_VOID		0	/* dropped; see ang_recover.c */
+#define ANG_PKT_VOID		0	/* to be dropped, see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
 #define ANG_PKT_ACK		3	/* RSP: to PUT train, or refused GET */
@@ -25,12 +25,12 @@
 #define ANG_PKT_READY_ACK	15	/* RSP: len: messages to come, 0 or 1 */
 #define ANG_PKT_OPEN		16	/* UP, DOWN: life of a row */
 #define ANG_PKT_MGMT		17	/* in trace records: see ang_mgmt.c */
-#define ANG_PKT_NUM		18	/* see also the rules in ang_remote.c */
+#define ANG_PKT_NUM		18	/* ang_remote.c has a rule for each type */
 
 #define ANG_PF_LAST		1	/* last train of its operation */
 #define ANG_PF_NOTIFY		2	/* increment a counter of the target */
 #define ANG_PF_FETCH		4	/* ATOMIC: answer with the previous value */
-#define ANG_PF_TURN		8	/* SEND: in answer to a READY */
+#define ANG_PF_TURN		8	/* SEND: sent in answer to a READY */
 #define ANG_PF_MORE		16	/* READY_ACK: more messages follow */
 #define ANG_PF_WHOLE		32	/* OPEN: UP: row is whole; DOWN: open */
 

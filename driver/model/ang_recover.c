@@ -128,7 +128,7 @@ static void node_fence(struct ang_node *n)
 		WRITE_ONCE(n->torn, 1);
 }
 
-/* Record @val in @to.  Return: false if @to was different before. */
+/* Store @val in @to.  Return: false if @to had another value before. */
 static bool torn_note(u32 *to, u32 val)
 {
 	bool same = *to == val;
@@ -281,7 +281,10 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 
 	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
 	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
-	/* The thread may have begun one more life and operation. */
+	/*
+	 * Skip one number: the thread may have begun another life and
+	 * operation.
+	 */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }
@@ -295,7 +298,10 @@ static void pe_reset(struct ang_fabric *fab, struct ang_node *n)
 	memset(ang_dom(fab, n, 0), 0, fab->cfg.ctxs * sizeof(struct ang_dom));
 }
 
-/* The thread may have begun a new life before its number was stored. */
+/*
+ * Resets a tree.  Skips a life, since the thread may have begun one without
+ * storing its number.
+ */
 static void tree_reset(struct ang_fabric *fab, struct ang_node *n, u32 tree)
 {
 	struct ang_tree *t = &n->tree[tree];
@@ -476,7 +482,7 @@ void ang_recover(struct ang_view *v)
 	struct ang_fabric *fab = v->fab;
 	u32 i;
 
-	/* This is not a step of a node: the work is not limited. */
+	/* This is not a step of a node, so do not limit the work. */
 	v->stop = ~0ULL;
 	kept_mark(fab);
 	for (i = 0; i < fab->cfg.topo.routers; i++)

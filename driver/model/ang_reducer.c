@@ -16,7 +16,7 @@
  */
 #include "ang_int.h"
 
-#define MAX_AHEAD	(1U << 30)	/* limit in ang_result_count() */
+#define MAX_AHEAD	(1U << 30)	/* limit of ang_tree.done - ang_tree.next_result */
 
 static struct ang_slot *slot_of(struct ang_tree *t, u32 seq)
 {
@@ -239,7 +239,9 @@ void ang_result_count(struct ang_view *v, struct ang_node *n, struct ang_tree *t
 	bool due = ang_credit_due(t->done, npkts);
 
 	t->done += npkts;
-	/* A REDUCE increases @done only; limit the difference to MAX_AHEAD. */
+	/*
+	 * A REDUCE increases @done, but not @next_result: limit the difference.
+	 */
 	if (t->done - t->next_result > MAX_AHEAD)
 		t->next_result = t->done - MAX_AHEAD;
 	t->in_flight -= npkts;

@@ -20,7 +20,7 @@
 #define TYPE		(1U << 2)	/* has dtype and redop */
 #define DATA		(1U << 3)	/* has a payload if the status is 0 */
 #define MANY		(1U << 4)	/* npkts follows from len */
-#define TURN		(1U << 5)	/* may have ANG_PF_TURN, etc. */
+#define TURN		(1U << 5)	/* may have ANG_PF_TURN; likewise below */
 #define FETCH		(1U << 6)
 #define MORE		(1U << 7)
 #define WHOLE		(1U << 8)
@@ -57,7 +57,10 @@ void ang_remote_set(struct ang_view *v, u32 node)
 	n->sched = ANG_SCHED_OWNED | ANG_SCHED_REMOTE;
 }
 
-/* Is there a packet in ring @nr?  @set: bits of rings that may have packets. */
+/*
+ * Is there a packet in ring @nr?  @set: which rings may hold packets, as in
+ * ANG_SCHED_RX.
+ */
 static bool ring_holds(struct ang_view *v, struct ang_node *n, u32 set, u32 nr)
 {
 	return set >> (nr >> v->fab->ring_shift) & 1 &&

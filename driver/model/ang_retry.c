@@ -22,7 +22,7 @@
  */
 #include "ang_int.h"
 
-#define WORK_FRAME	8U	/* work units per packet */
+#define WORK_FRAME	8U	/* units of work per packet, see ang_work.h */
 #define FRAME_HEAD	((u32)offsetof(struct ang_frame, data))
 
 /**

@@ -22,7 +22,10 @@ static inline u32 ang_lowest(u64 set)
 	return (u32)__builtin_ctzll(set);
 }
 
-/* Members of a set.  In the kernel, __builtin_popcountll() may need libgcc. */
+/*
+ * Return: number of members of a set. __builtin_popcountll() may need libgcc,
+ * which the kernel lacks.
+ */
 static inline u32 ang_count(u64 set)
 {
 	set -= set >> 1 & 0x5555555555555555ULL;
@@ -94,7 +97,10 @@ static inline u32 ang_room_needed(u32 bubble, bool straight)
 	return straight ? 1 : 1 + bubble;
 }
 
-/** ang_port_up() - the port to the parent, as a set; empty at the root */
+/**
+ * ang_port_up() - get the port to the parent as a set, which is empty at the
+ * root
+ */
 static inline u64 ang_port_up(const struct angara_tree_row *row)
 {
 	return row->is_root ? 0 : 1ULL << row->to_root;

@@ -22,7 +22,7 @@
  */
 #include "ang_int.h"
 
-#define TIMER_STEPS	256	/* steps of a busy view per timer */
+#define TIMER_STEPS	256	/* steps of a busy view per timer that expires */
 
 static void list_push(struct ang_fabric *fab, struct ang_list *l, u32 id)
 {

@@ -97,7 +97,10 @@ static u32 mesh_class(const struct ang_topo *topo, u32 node, u32 port)
 	return port << 16 | (port & 1 ? 0xFFFF - at : at);
 }
 
-/* Most bits per digit; route registers have a port per value of a digit. */
+/*
+ * Most bits in one digit.  This bounds the route registers, which have a port
+ * for each value of a digit.
+ */
 #define CUBE_BITS	5U
 
 static const char *cube_read(struct ang_topo *topo, const char *text,

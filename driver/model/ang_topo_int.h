@@ -8,7 +8,7 @@
 #include "ang_rules.h"
 #include "ang_topo.h"
 
-#define ANG_TOPO_ANY	0xFFFFU	/* no own value of this digit */
+#define ANG_TOPO_ANY	0xFFFFU	/* the router has no own value of this digit */
 
 /**
  * struct ang_topo_regs - route registers of a router, without the ports
@@ -62,8 +62,8 @@ struct ang_topo_table {
  *	if the text describes no fabric.  NULL: @peer, @regs and @exit fill it
  * @peer: ang_topo_peer() for a router that exists
  * @regs: sets the route registers of a router; they are zeroed before
- * @exit: port for destinations that differ first in digit @digit, by value of
- *	digit @by; only for values that can occur there
+ * @exit: port for destinations that differ first in digit @digit, given @value
+ *	of the digit that selects the port; only for values that can occur
  * @class: class of the channel that leaves @router by @port
  * @longest: ang_topo_longest()
  * @keeper: ang_topo_keeper() of a switch; NULL if the kind has no switches

@@ -136,8 +136,8 @@ void ang_open_take(struct ang_view *v, struct ang_node *n,
 		t->root = (u32)p->off;
 		open_tree(n, t);
 		/*
-		 * Operations posted before this may need a path with a lost
-		 * node.
+		 * Operations posted before the tree opened may need a path over
+		 * a lost node.
 		 */
 		if (READ_ONCE(v->fab->broken))
 			ang_lost_tree(v, n, p->tree);

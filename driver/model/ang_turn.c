@@ -130,7 +130,7 @@ static u32 next_ctx(const struct ang_node *n, u32 ctx)
 	return ANG_MAX_CTXS;
 }
 
-#define WRAPPED		0x100U	/* flag in ang_node.at */
+#define WRAPPED		0x100U	/* flag in ang_node.at: the search has passed the last context */
 
 /**
  * ang_inject() - give every context with work its turn

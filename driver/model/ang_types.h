@@ -63,7 +63,7 @@ struct ang_ring {
 #define ANG_OP_FREE	0
 #define ANG_OP_ACTIVE	1
 #define ANG_OP_HELD	3	/* fetched, waits for ang_op.after */
-#define ANG_OP_GHOST	2	/* its context is gone, see ang_send.c */
+#define ANG_OP_GHOST	2	/* its context was destroyed, see ang_send.c */
 
 /* Progress of a message: ang_op.phase. */
 #define ANG_SEND_START	0	/* its first train is not sent yet */
@@ -117,7 +117,7 @@ struct ang_ring {
  *	reduction; SEND: partition of the sender
  * @cookie: for the CQE
  * @rkey: key of the region at the target; SEND: job key of the sender
- * @roff: offset in it; SEND: tag
+ * @roff: offset in that region; SEND: tag
  * @loff: offset in the region of @lkey
  * @sink_off: offset in the region of @sink_key; SEND: immediate word
  */
@@ -338,10 +338,11 @@ struct ang_ctx {
 
 #define ANG_CREDIT_DOWN	8	/* results per credit packet to the children */
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
-#define ANG_CREDIT_TIME	4096	/* most cycles between these packets */
+#define ANG_CREDIT_TIME	4096	/* most cycles between credit packets to the PE */
 /*
- * Limit while the node is busy: its clock adds up the cycles of about eight
- * blocks that work in parallel in an adapter, so this limit is higher.
+ * The same limit while the node is busy.  It is higher, since the node's clock
+ * then adds up the cycles of about eight blocks that work in parallel in an
+ * adapter.
  */
 #define ANG_CREDIT_BUSY	(7 * ANG_CREDIT_TIME)
 
@@ -379,7 +380,7 @@ struct ang_admin {
 	struct angara_adm_cmd cmd;
 };
 
-/* States of the box; each has an owner, see ang_switch.c. */
+/* States of struct ang_box; each state has one owner, see ang_switch.c. */
 #define ANG_BOX_EMPTY	0	/* owner: keeper */
 #define ANG_BOX_ASKED	1	/* owner: switch, has to execute a command */
 #define ANG_BOX_RESET	2	/* owner: switch, has to clear all rows */
@@ -445,7 +446,7 @@ struct ang_way {
 #define ANG_SCHED_TIMER		(1ULL << 34)	/* on a timer list */
 #define ANG_SCHED_FIRE		(1ULL << 35)	/* its timer has expired */
 #define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() was called */
-#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host always holds it */
+#define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host always holds the node */
 #define ANG_SCHED_WOKEN		(1ULL << 38)	/* ang_wake() added work */
 #define ANG_SCHED_FENCED	(1ULL << 39)	/* moved to a copy of the fabric */
 
