@@ -69,7 +69,7 @@
 #define ANG_MAX_SQ_ENTRIES	(1U << 15)
 #define ANG_MAX_CQ_ENTRIES	(1U << 16)
 #define ANG_MAX_MSG_BYTES	(1U << 22)
-#define ANG_MAX_MRS		65536U	/* memory regions of a domain */
+#define ANG_MAX_MRS		65536U	/* most memory regions of a domain */
 #define ANG_FIRST_MRS		128U	/* a new domain's table: one page */
 #define ANG_ADM_ENTRIES		16U
 #define ANG_AEQ_ENTRIES		128U
@@ -186,8 +186,8 @@ struct ang_graph {
 	u32 *kept;
 };
 
-#define ANG_DESCRIBE_BYTES	64U	/* description bytes per command */
-#define ANG_MAX_TEXT		4095U	/* longest description: a sysfs file */
+#define ANG_DESCRIBE_BYTES	64U	/* bytes of the description per command */
+#define ANG_MAX_TEXT		4095U	/* longest description; must fit into a sysfs file */
 
 /**
  * struct ang_nums - numbers of contexts or domains, from 0 to

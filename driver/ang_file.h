@@ -17,7 +17,7 @@
 
 #include "ang_dev.h"
 
-/* Memory that a context or domain and the device share. */
+/* Kinds of memory that a context or domain shares with the device. */
 #define ANG_MEM_SQ	0
 #define ANG_MEM_CQ	1
 #define ANG_MEM_CTL	2

@@ -11,7 +11,7 @@
 
 /**
  * ang_table_alloc() - allocate a table
- * @dom: domain that is to use it
+ * @dom: domain that will use the table
  * @mem: out: the table
  * @slots: entries
  *

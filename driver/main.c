@@ -52,7 +52,7 @@ static void __exit ang_exit(void)
 	 */
 	ang_watch_stop();
 	ang_file_stop();
-	rcu_barrier(); /* contexts are freed by a callback in this module */
+	rcu_barrier(); /* wait for callbacks in this module, which free contexts */
 }
 
 module_init(ang_init);

@@ -65,7 +65,7 @@ static int mm_charge(struct mm_struct *mm, u32 pages)
 	return -ENOMEM;
 }
 
-/* Stops the notices of a region. */
+/* Ends the watch of a region, if it has one. */
 static void mr_unwatch(struct ang_mr *mr)
 {
 	if (mr->watch)
@@ -81,7 +81,7 @@ static void mr_release(struct ang_mr *mr)
 	kfree(mr);
 }
 
-/* Free a region that the device no longer uses, or never used. */
+/* Free a region that the device does not use. */
 static void mr_free(struct ang_dev *adev, struct ang_mr *mr)
 {
 	ang_mr_mem_free(adev, &mr->mem);
@@ -237,8 +237,8 @@ static int entry_withdraw(struct ang_domain *dom, u64 key)
 }
 
 /*
- * Inserts a region under the requested key, or at the lowest free slot with
- * random bits above it.
+ * Inserts a region under the requested key, or under a new key: the lowest free
+ * slot, and random bits above the slot.
  */
 static int key_insert(struct ang_domain *dom, struct angara_mr_register *cmd,
 		      struct ang_mr *mr)

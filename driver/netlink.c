@@ -187,7 +187,7 @@ static int tree_check(struct sk_buff *skb, struct genl_info *info)
 	}
 	/*
 	 * The check may wait for the tree locks of all devices, one after the
-	 * other: let this device be stopped meanwhile.
+	 * other.  Leave this device, so it can be stopped meanwhile.
 	 */
 	ang_dev_exit(adev);
 	ang_nl_cred(skb, &cred);
@@ -207,8 +207,8 @@ err_free:
 }
 
 /*
- * The limits of single fields.  Rules that span fields, and rules that depend
- * on the fabric, are checked later.
+ * Limits of single fields.  Rules that involve several fields or the fabric are
+ * checked later.
  */
 static const struct nla_policy set_policy[] = {
 	[ANGARA_A_TREE_DEV] = { .type = NLA_U32 },

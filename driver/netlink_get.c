@@ -22,7 +22,7 @@
 #include "netlink.h"
 
 /**
- * struct ang_nl_asker - rights and namespaces of the sender of a request
+ * struct ang_nl_asker - the sender of a request: rights and namespaces
  * @cred: rights
  * @pid_ns: namespace of the process ids shown
  * @user_ns: namespace of the user ids shown
@@ -89,7 +89,7 @@ static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
 /*
- * Most counters of one object.  Each structure of counters consists of 64-bit
+ * Most counters that one object has.  The structures of counters have 64-bit
  * words only.
  */
 #define MAX_COUNTERS	18
@@ -319,7 +319,9 @@ static int ctx_fill(struct sk_buff *skb, struct ang_dev *adev,
 	return 0;
 }
 
-/* The longest description fits a sysfs file and a netlink attribute. */
+/*
+ * The longest description fits into a sysfs file and into a netlink attribute.
+ */
 static_assert(ANG_MAX_TEXT < PAGE_SIZE && NLA_HDRLEN + ANG_MAX_TEXT + 1 <= U16_MAX);
 
 static const struct ang_nl_kind kinds[] = {
@@ -497,7 +499,10 @@ int ang_nl_dump_start(struct netlink_callback *cb)
 		dump->by_tree = true;
 		dump->tree = nla_get_u8(id);
 	}
-	/* Keep the sender: another process may read the rest of the dump. */
+	/*
+	 * Store the rights of the sender: another process may read the rest of
+	 * the dump.
+	 */
 	asker_init(&dump->asker, cb->skb);
 	get_pid_ns(dump->asker.pid_ns);
 	get_user_ns(dump->asker.user_ns);

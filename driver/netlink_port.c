@@ -13,7 +13,10 @@ static bool any_fault(struct nlattr **attrs)
 	       attrs[ANGARA_A_PORT_DELAY] || attrs[ANGARA_A_PORT_SEED];
 }
 
-/* Reads a number up to @max; a policy cannot: its limits have 16 bits. */
+/*
+ * Reads a number up to @max; the policy cannot check it, since limits in a
+ * policy have 16 bits.
+ */
 static int read_limited(struct genl_info *info, int attr, u64 max, u64 *value,
 			const char *error)
 {

@@ -13,8 +13,8 @@
 
 /*
  * Did the user who sends the request also open the socket?  A socket may have
- * been passed to a program of another user: then a request needs the rights of
- * both users, as in netlink_capable().
+ * been passed to a program of another user: then the request is allowed only if
+ * both users have the right, as in netlink_capable().
  */
 static bool is_openers(struct sk_buff *skb)
 {

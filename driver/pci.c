@@ -203,7 +203,7 @@ static int revive_dev(struct ang_pci *pci)
 	return 0;
 }
 
-/* Stops an adapter that a previous driver may have left running. */
+/* Stops the adapter: a previous driver may have left it running. */
 static int ang_pci_quiesce(struct ang_pci *pci)
 {
 	u32 status;
@@ -297,7 +297,10 @@ static void bar_exit(struct ang_pci *pci)
 	pci_release_selected_regions(pci->pdev, BIT(BAR_REGS));
 }
 
-/* Interrupts may arrive as soon as the adapter exists. */
+/*
+ * Interrupts may arrive as soon as they are enabled, so allocate the adapter
+ * first.
+ */
 static int adapter_init(struct ang_pci *pci)
 {
 	int ret;
@@ -334,7 +337,7 @@ static int ang_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		goto err_free;
-	pci_clear_master(pdev); /* a previous driver may have set the bit */
+	pci_clear_master(pdev); /* a previous driver may have enabled bus mastering */
 	ret = bar_init(pci);
 	if (ret)
 		goto err_disable;
@@ -384,7 +387,7 @@ static pci_ers_result_t ang_pci_error_detected(struct pci_dev *pdev,
 {
 	struct ang_pci *pci = pci_get_drvdata(pdev);
 
-	/* End commands in flight, which will get no answer. */
+	/* End commands in flight, since they will get no answer. */
 	if (state != pci_channel_io_normal)
 		ang_dev_break(pci->adev, "PCI error");
 	if (state == pci_channel_io_perm_failure)

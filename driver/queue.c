@@ -221,8 +221,8 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	vm_fault_t ret;
 
 	/*
-	 * files_make_stale() takes the same lock, then removes pages that were
-	 * inserted before.
+	 * files_make_stale() sets @stale under the same lock, then removes all
+	 * pages that were inserted before.
 	 */
 	down_read(&adev->map_lock);
 	if (uctx->h.stale) {
@@ -302,7 +302,7 @@ int ang_mmap(struct file *filp, struct vm_area_struct *vma)
 	if (kind >= ANG_MEM_NUM || !mmap_kinds[kind].mapped ||
 	    vma->vm_pgoff % (ANG_MMAP_STRIDE / PAGE_SIZE) ||
 	    vma_pages(vma) != uctx->mem.num[kind] ||
-	    !(vma->vm_flags & VM_MAYSHARE)) /* also set for a shared read-only mapping */
+	    !(vma->vm_flags & VM_MAYSHARE)) /* set for any shared mapping, unlike VM_SHARED */
 		return -EINVAL;
 	if (!mmap_kinds[kind].writable) {
 		if (vma->vm_flags & VM_WRITE)

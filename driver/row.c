@@ -26,8 +26,8 @@ static bool may_clear_job(const struct ang_cred *cred,
  * @flags: flags of the command; only ANGARA_TREE_ROUTER is used
  * @router: in: field of the command; out: the router, @node without the flag
  *
- * Return: 0; -EOPNOTSUPP a router without the flag; -EINVAL there is no such
- * router; -EPERM another node keeps the router.
+ * Return: 0; -EOPNOTSUPP @router is not 0, but the flag is missing; -EINVAL
+ * there is no such router; -EPERM another node keeps the router.
  */
 int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router)
 {
@@ -236,8 +236,8 @@ int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 r
  * @opcode: ANGARA_ADM_JOIN or ANGARA_ADM_LEAVE
  * @place: out: angara_adm_cmd.place for the admin command
  *
- * Return: 0 or an error listed at struct angara_join.  Whether the row has such
- * a place is checked by the device only.
+ * Return: 0 or an error listed at struct angara_join.  Only the device checks
+ * whether the row has such a place.
  */
 int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
 		   u8 opcode, u8 *place)

@@ -102,7 +102,9 @@ TRACE_EVENT(angara_completion,
 		  __entry->dev, __entry->node, __entry->ctx, __entry->evseq)
 );
 
-/* value: the node at fault for "down", the context for "join" and "leave". */
+/*
+ * @value is the node at fault for "down", the context for "join" and "leave".
+ */
 TRACE_EVENT(angara_tree,
 	TP_PROTO(const struct ang_dev *adev, u32 event, u32 tree, u32 value),
 	TP_ARGS(adev, event, tree, value),

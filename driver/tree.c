@@ -59,7 +59,10 @@ static void row_forget(struct ang_dev *adev, struct ang_router *r, u32 tree)
 
 	r->seen[tree].known = false;
 	ang_dev_counters_forget(adev, r->router, ANGARA_CNT_TREE, tree);
-	/* Changes of the node's own rows cause events of the device. */
+	/*
+	 * For the node's own rows the device reports an event; for a switch's
+	 * rows it does not.
+	 */
 	if (r != &adev->own)
 		ang_nl_changed();
 }

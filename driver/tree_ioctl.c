@@ -218,7 +218,7 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 	return ang_dev_tree_check(ucmd->h->adev, &cred, cmd);
 }
 
-/* Return: 1 if the row is set, else 0; -EINTR. */
+/* Return: 1 if the row is set, else 0; -EINTR the caller is killed. */
 static int row_is_set(struct ang_dev *adev, u32 tree)
 {
 	int set;
@@ -230,7 +230,10 @@ static int row_is_set(struct ang_dev *adev, u32 tree)
 	return set;
 }
 
-/* Is a row set?  Before JOIN, also find a row set by in-band management. */
+/*
+ * Is a row set?  Before JOIN, ask the device about rows set by in-band
+ * management.
+ */
 static int row_known(struct ang_dev *adev, u32 tree, u8 opcode)
 {
 	int set;
@@ -280,7 +283,10 @@ int ang_ioctl_leave(struct ang_ucmd *ucmd, void *arg)
 	struct angara_join *cmd = arg;
 	int ret = tree_membership(ucmd, cmd, ANGARA_ADM_LEAVE);
 
-	/* If the row is set, the status ABSENT means the membership. */
+	/*
+	 * If the row is set, the status ABSENT means that the context is not a
+	 * member.
+	 */
 	if (ret == -ENOENT && row_is_set(ucmd->h->adev, cmd->tree) > 0)
 		return -ENOTCONN;
 	return ret;

@@ -39,7 +39,10 @@
 
 #define STALE_AT	sizeof(struct angara_watch)
 
-/* No word crosses a page, and the notice ends before the next mmap offset. */
+/*
+ * No word crosses the end of a page, and the notice ends before the next mmap
+ * offset.
+ */
 static_assert(STALE_AT % sizeof(u64) == 0 && ANG_MAX_MRS % BITS_PER_LONG == 0);
 static_assert(ANG_WATCH_BYTES <= ANG_MMAP_STRIDE);
 

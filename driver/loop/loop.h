@@ -18,13 +18,13 @@
 
 #include "../ang_dev.h"
 
-#define LOOP_MAX_ROUTERS	4096U	/* most nodes and switches */
+#define LOOP_MAX_ROUTERS	4096U	/* most nodes and switches of a fabric */
 #define LOOP_MAX_FABRICS	64U
 /*
  * Budget of a slice, in units of work (ang_work.h); the scheduler runs between
  * slices.  Preemption is off for at most 2 * ang_work_bound() of this budget:
- * for a doorbell and for one slice.  With the configurations of make_cfg() that
- * is half a million units; a processor does about 10^9 units a second.
+ * for a doorbell and for one slice.  With the configurations of make_cfg() this
+ * bound is half a million units, about half a millisecond.
  */
 #define LOOP_SLICE		16384U
 

@@ -164,8 +164,8 @@ static bool faults_clear(struct ang_fabric *fab, struct ang_node *n)
  * @v: view
  * @n: node or switch, held, which handles losses meanwhile
  *
- * Return: true; false if links may not go up yet.  The node is woken when they
- * may; then call again.
+ * Return: true; false if links may not go up yet.  The node is woken when this
+ * may have changed; then call again.
  */
 bool ang_faults_reset(struct ang_view *v, struct ang_node *n)
 {

@@ -74,7 +74,7 @@
 #define ANGARA_ADM_NOP		0
 #define ANGARA_ADM_CTX_CREATE	1
 #define ANGARA_ADM_CTX_DESTROY	2
-#define ANGARA_ADM_FENCE	3	/* end uses of old region entries */
+#define ANGARA_ADM_FENCE	3	/* end use of region entries read before */
 #define ANGARA_ADM_TREE_SET	4
 #define ANGARA_ADM_TREE_CLEAR	5
 #define ANGARA_ADM_TREE_GET	6
@@ -84,9 +84,9 @@
 #define ANGARA_ADM_MSG_AREA	10	/* gives a context a receive buffer */
 #define ANGARA_ADM_DOMAIN_CREATE 11
 #define ANGARA_ADM_DOMAIN_DESTROY 12
-#define ANGARA_ADM_DOMAIN_TABLE	13	/* new table of regions, FENCE */
+#define ANGARA_ADM_DOMAIN_TABLE	13	/* sets a new table of regions; also a FENCE */
 #define ANGARA_ADM_DESCRIBE	14	/* reads the description of the fabric */
-#define ANGARA_ADM_LINK_SET	15	/* set faults of a link, or down, up */
+#define ANGARA_ADM_LINK_SET	15	/* sets faults of a link, or takes it down or up */
 #define ANGARA_ADM_MGMT_SEND	16	/* sends a management packet */
 #define ANGARA_ADM_MGMT_RECV	17	/* gets the answer to that packet */
 #define ANGARA_ADM_NUM		18
@@ -94,14 +94,14 @@
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
 #define ANGARA_ADM_ST_OPCODE	1	/* unknown command */
-#define ANGARA_ADM_ST_PARAM	2	/* a field out of range */
+#define ANGARA_ADM_ST_PARAM	2	/* a field is out of range */
 #define ANGARA_ADM_ST_EXISTS	3	/* the object exists, or is in use */
 #define ANGARA_ADM_ST_ABSENT	4	/* no such object or membership */
 #define ANGARA_ADM_ST_FULL	5	/* no room left */
 #define ANGARA_ADM_ST_PARTITION	6	/* partitions or job keys differ */
 #define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
 #define ANGARA_ADM_ST_DMA	8	/* access to host memory failed */
-#define ANGARA_ADM_ST_RULE	9	/* the row breaks the rule in value */
+#define ANGARA_ADM_ST_RULE	9	/* the row breaks the rule in angara_adm_cpl.value */
 #define ANGARA_ADM_ST_SEALED	10	/* nodes may not set link faults */
 
 /**
@@ -225,8 +225,8 @@ struct angara_adm_counters {
 
 /* angara_adm_link.what: which settings change. */
 #define ANGARA_LINK_FAULT	(1U << 0)	/* loss, corrupt, delay, seed */
-#define ANGARA_LINK_DOWN	(1U << 1)	/* both directions */
-#define ANGARA_LINK_UP		(1U << 2)	/* both directions */
+#define ANGARA_LINK_DOWN	(1U << 1)	/* take the link down, in both directions */
+#define ANGARA_LINK_UP		(1U << 2)	/* bring the link up, in both directions */
 
 #define ANGARA_FAULT_MAX_DELAY	500000000U	/* longest delay, in cycles */
 #define ANGARA_CYCLE_NS		2U		/* length of a router's clock cycle */

@@ -228,8 +228,7 @@ void ang_op_head(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * Is the length of an entry a multiple of the size of an element, of valid
- * type?
+ * Is the type of the elements valid, and the length a multiple of their size?
  */
 static bool elements_fit(const struct angara_wqe *w)
 {

@@ -148,7 +148,7 @@ static inline struct ang_pkt *ang_ring_head(struct ang_view *v,
 }
 
 /**
- * ang_ring_clear() - is a ring empty, and has its link no packet in flight?
+ * ang_ring_clear() - is a ring empty, with no packet in flight on its link?
  * @v: view, which holds both nodes of the link
  * @r: ring
  *

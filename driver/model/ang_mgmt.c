@@ -12,8 +12,8 @@
  * queue of ANG_MGMT_DEPTH packets that the neighbor fills.  There is no flow
  * control: if the box is full, a packet is dropped and counted, and the
  * requester repeats it.  So management and other channels do not wait for each
- * other, and management cannot deadlock.  Links with faults may lose its
- * packets: they are not retransmitted.  If a router cannot forward a request,
+ * other, and management cannot deadlock.  Links with faults may lose management
+ * packets, which are not retransmitted.  If a router cannot forward a request,
  * since the path names a port without a link or a link that is down, this
  * router answers in place of the target.
  *

@@ -28,7 +28,7 @@
 #define ANG_MAX_CTXS		128U
 #define ANG_NONE		0xFFFFFFFFU
 #define ANG_MAX_TRAIN	64U
-#define ANG_DEF_TREES	16U	/* default, as in document 000 */
+#define ANG_DEF_TREES	16U	/* default number of trees, as in document 000 */
 #define ANG_REDUCE_TRAIN	8U	/* longest train of reductions */
 
 /**
@@ -667,7 +667,7 @@ u32 ang_type_size(u32 type);
  */
 u32 ang_reduction_size(u32 type, u32 redop);
 
-/* Also used by software reductions. */
+/* Software reductions of a host use this function, too. */
 void ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);
 
 static inline bool ang_reduction_valid(u32 type, u32 redop)

@@ -77,8 +77,8 @@ void ang_order_take(struct ang_view *v, struct ang_slot *s,
  * @n: node
  * @p: contribution that a context of this node is about to send
  *
- * Return: true if so.  If participants disagree, that is detected when the
- * contribution arrives.
+ * Return: true if it would.  If participants disagree on the operation, this is
+ * detected when the contribution arrives.
  */
 bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 		    const struct ang_pkt *p)

@@ -82,7 +82,10 @@ static bool switch_reset(struct ang_view *v, struct ang_node *s)
 
 	if (s->box.reset)
 		return state == ANG_BOX_DONE;
-	/* First the switch finishes a command in progress; drop the answer. */
+	/*
+	 * Let the switch finish a command in progress first, and drop its
+	 * answer.
+	 */
 	if (state == ANG_BOX_ASKED)
 		return false;
 	s->box.reset = 1;

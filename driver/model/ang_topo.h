@@ -23,10 +23,10 @@
 
 #include "ang_env.h"
 
-#define ANG_TOPO_DIMS	6U	/* digits of a node's number */
-#define ANG_TOPO_PORTS	64U	/* ports of a router */
+#define ANG_TOPO_DIMS	6U	/* most digits of a node's number */
+#define ANG_TOPO_PORTS	64U	/* most ports of a router */
 #define ANG_TOPO_NODES	(1U << 20)
-#define ANG_TOPO_GRAPH_NODES	4096U	/* routers of a graph */
+#define ANG_TOPO_GRAPH_NODES	4096U	/* most routers of a graph */
 
 /**
  * enum ang_topo_kind - families of topologies

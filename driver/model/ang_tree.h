@@ -10,7 +10,7 @@
  * struct ang_slot - the Reducer's memory for one ReduceId; a train uses the
  * slot of its first ReduceId
  * @pkt: first contribution; later ones are combined into its payload; npkts is
- *	0 before it arrives
+ *	0 before the first one arrives
  * @left: set of places that are not combined yet, see ang_tree_places()
  * @held: if the order matters: places of @left whose contribution waits for
  *	contributions of earlier places
@@ -39,7 +39,7 @@ struct ang_slot {
  * @whole: children that have reported that all rows below them have met
  * @open_todo: ports by which an OPEN packet has to be sent
  * @members: number of participants that have joined
- * @taken: their places
+ * @taken: places of these participants
  * @places: places of all contributors, see ang_tree_places()
  * @credit_cur: credits in the packets being issued to children
  * @credit_todo: children to which @credit_cur has to be sent

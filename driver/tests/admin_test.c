@@ -110,7 +110,7 @@ static void statuses_as_errors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 }
 
-/* A fault of an adapter; the driver must disable the adapter after each. */
+/* A fault of an adapter, after which the driver must disable the adapter. */
 struct fault {
 	const char *name;
 	bool mute;
@@ -194,7 +194,7 @@ static void stuck_keeps_its_memory(struct kunit *test)
 	f->unstoppable = f->uncuttable = true;
 	KUNIT_EXPECT_EQ(test, -EIO, fake_tree_get(f, filp, 3, &get));
 	KUNIT_EXPECT_TRUE(test, f->adev->stuck);
-	f->unstoppable = f->uncuttable = false; /* memory stays allocated */
+	f->unstoppable = f->uncuttable = false; /* the memory must stay allocated nevertheless */
 
 	KUNIT_EXPECT_EQ(test, 0, fake_dereg(f, filp, key));
 	KUNIT_EXPECT_EQ(test, pinned, fake_pinned());
@@ -214,7 +214,10 @@ static void destroy_refused(struct kunit *test)
 	filp = fake_open_ctx(f);
 	f->status[ANGARA_ADM_CTX_DESTROY] = ANGARA_ADM_ST_ABSENT;
 	fake_close(f, filp);
-	/* The adapter may still use the memory: the core resets the adapter. */
+	/*
+	 * Since the adapter may still use the memory, the core resets the
+	 * adapter.
+	 */
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
 	KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
@@ -273,7 +276,8 @@ static bool joiner_ends(struct joiner *j)
 }
 
 /*
- * A slow adapter: commands do not wait for others, killed callers not at all.
+ * With a slow adapter, commands do not wait for each other, and killed callers
+ * do not wait at all.
  */
 static void many_commands_at_once(struct kunit *test)
 {
@@ -290,7 +294,9 @@ static void many_commands_at_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open(f);
 	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
-	/* Commands take their slots in order, without a command in between. */
+	/*
+	 * Create all contexts first, so JOIN commands take consecutive slots.
+	 */
 	for (i = 0; i < FAKE_CTXS; i++)
 		j[i].filp = fake_ctx_of(f, fake_open_ctx(f));
 	for (i = 0; i < FAKE_CTXS; i++) {
@@ -348,7 +354,10 @@ static void closed_before_the_answer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, since + 20 * HZ));
 	KUNIT_EXPECT_EQ(test, 1, f->num_held);
 	KUNIT_EXPECT_EQ(test, pages, fake_pages(f));
-	/* Unregistering does not wait; the memory is freed after the reset. */
+	/*
+	 * Unregistering does not wait for the adapter; the memory is freed
+	 * after the reset.
+	 */
 	f->guarded = true;
 	since = jiffies;
 	fake_unregister(f);
@@ -429,7 +438,7 @@ static void interrupts(struct kunit *test)
 	struct file *filp;
 	__le64 *ctr;
 
-	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* before registration */
+	ang_irq(f->adev, ANGARA_VEC_CTX(0)); /* before registration: must be ignored */
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
 	filp = fake_open_ctx(f);
 	ctl = fake_at(f, le64_to_cpu(c->ctl), sizeof(*ctl));

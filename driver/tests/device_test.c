@@ -186,7 +186,7 @@ static void sizes_and_flags(struct kunit *test)
 	arg[0] = PAGE_SIZE;
 	((u8 *)arg)[c->size] = 1;
 	KUNIT_EXPECT_EQ(test, -E2BIG, fake_ioctl(f, filp, c->cmd, arg, PAGE_SIZE));
-	/* The size exceeds the user's memory. */
+	/* The argument extends beyond the user's memory. */
 	arg[0] = c->size + 8;
 	KUNIT_EXPECT_EQ(test, -EFAULT, fake_ioctl(f, filp, c->cmd, arg,
 						  ALIGN(c->size, 8)));
@@ -274,8 +274,8 @@ static void ctxs_name(const u32 *n, char *name)
 KUNIT_ARRAY_PARAM(ctxs, ctxs, ctxs_name);
 
 /*
- * Creates contexts until one is refused.  Returns their number, and the last
- * answer in @ret.
+ * Creates contexts until one is refused.  Return: number of contexts.  @ret:
+ * out: the last result.
  */
 static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 {

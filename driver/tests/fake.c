@@ -139,7 +139,10 @@ static void page_unmap(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
 		xa_erase(&f->bus, bus_pfn);
 }
 
-/* Maps as an IOMMU that makes a whole table contiguous, or as without IOMMU. */
+/*
+ * Maps a table: contiguously, as an IOMMU can, if fake.merges is set; else as
+ * without an IOMMU.
+ */
 static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 {
 	struct fake *f = to_fake(adev);
@@ -250,7 +253,10 @@ u32 fake_pages(struct fake *f)
 	return pages;
 }
 
-/* Free a page: one of a queue has one reference, one of a region is pinned. */
+/*
+ * Frees a page.  A page of a region is pinned; a page of a queue has one
+ * reference.
+ */
 static void page_forget(struct fake *f, struct page *page)
 {
 	if (PageAnon(page)) {

@@ -59,7 +59,7 @@ struct fake_mem {
  * @holds: the adapter answers commands only when the test calls fake_answer()
  * @held: held commands
  * @num_held: number of @held
- * @wrong_tag: completions have a tag that is not that of the command
+ * @wrong_tag: completions have another tag than their commands
  * @unready: the adapter does not become ready
  * @absent: not on the bus: all registers read all ones, commands are lost
  * @unstoppable: a reset does not stop the adapter
@@ -76,8 +76,8 @@ struct fake_mem {
  * @merges: if not 0, each mapping is contiguous, as with an IOMMU, and the next
  *	mapping starts at this DMA address
  * @unmaps: calls of dma_unmap so far
- * @fail: which of the next calls of dma_alloc and dma_map fails, counted from
- *	1; 0 for none
+ * @fail: 1: the next call of dma_alloc or dma_map fails; 2: the call after it,
+ *	and so on; 0: none
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
  * @file: open files of the adapter
@@ -141,7 +141,7 @@ void fake_suite_exit(struct kunit_suite *suite);
 
 struct fake *fake_new(struct kunit *test);
 int fake_register(struct fake *f);
-/* Removes the adapter; open files stay. */
+/* Removes the adapter; files stay open. */
 void fake_unregister(struct fake *f);
 /* Answers held commands, and stops holding commands. */
 void fake_answer(struct fake *f);
@@ -153,7 +153,9 @@ u32 fake_pages(struct fake *f);
 /* Return: pinned pages charged to this process. */
 unsigned long fake_pinned(void);
 bool fake_is_mapped(struct fake *f, unsigned long pfn);
-/* Return: memory at DMA address @addr; fails the test if that is not mapped. */
+/*
+ * Return: memory at DMA address @addr; fails the test if @addr is not mapped.
+ */
 void *fake_at(struct fake *f, u64 addr, size_t len);
 /* Return: page frame number of a DMA address, or 0. */
 unsigned long fake_pfn(struct fake *f, u64 addr);
@@ -161,13 +163,16 @@ unsigned long fake_pfn(struct fake *f, u64 addr);
 unsigned long fake_list_pfn(struct fake *f, u64 list, u32 i);
 /*
  * Frees memory that the core never frees, since the adapter was stuck.  Return:
- * pages.
+ * number of pages.
  */
 u32 fake_forget(struct fake *f);
 
 struct file *fake_open(struct fake *f);
 void fake_close(struct fake *f, struct file *filp);
-/* Drops a reference; after the last, the file is closed before this returns. */
+/*
+ * Drops a reference.  If it was the last, the file is closed before this
+ * returns.
+ */
 void fake_fput(struct file *filp);
 /* Closes only the context's file. */
 void fake_close_ctx(struct fake *f, struct file *filp);

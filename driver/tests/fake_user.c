@@ -38,7 +38,7 @@ int fake_init(struct kunit *test)
 	struct fake *f;
 
 	if (!current->mm) {
-		mmget(loader_mm); /* dropped when the thread ends */
+		mmget(loader_mm); /* the reference is dropped when the thread ends */
 		kthread_use_mm(loader_mm);
 	}
 	f = fake_new(test);
@@ -207,7 +207,8 @@ void fake_close(struct fake *f, struct file *filp)
 }
 
 /*
- * fput() of a kernel thread closes the file in another thread: wait for both.
+ * fput() of a kernel thread closes the file in another thread.  Wait for that
+ * thread and for the core.
  */
 void fake_settle(struct fake *f)
 {
@@ -282,7 +283,10 @@ int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,
 	return 0;
 }
 
-/* Creates a context in the file's domain, and first the domain if necessary. */
+/*
+ * Creates a context in the file's domain, after creating the domain if there is
+ * none.
+ */
 int fake_ctx(struct fake *f, struct file *filp, u32 sq, u32 cq)
 {
 	int ret, dom = fake_domain(f, filp, 0);

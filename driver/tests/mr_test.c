@@ -12,7 +12,7 @@
 
 #define LIST	ANGARA_MR_LIST_ENTRIES
 
-/* A region: starts @skip bytes into user memory, spans @pages pages. */
+/* A region that starts @skip bytes into user memory and spans @pages pages. */
 struct region {
 	u32 skip;
 	u64 length;
@@ -161,7 +161,10 @@ static void piece_name(const struct piece *p, char *name)
 
 KUNIT_ARRAY_PARAM(piece, pieces, piece_name);
 
-/* Contiguous memory needs one or two entries, one unmapping and one fence. */
+/*
+ * Contiguous memory needs one or two entries, one call of dma_unmap and one
+ * FENCE.
+ */
 static void one_piece_few_pages(struct kunit *test)
 {
 	const struct piece *p = test->param_value;
@@ -261,8 +264,8 @@ static void failing_dma_undoes_all(struct kunit *test)
 	}
 	f->fail = 0;
 	/*
-	 * One mapping and at least one list; four lists if no pages are
-	 * adjacent.
+	 * Registering makes one mapping and one to four lists: four if no pages
+	 * are adjacent.
 	 */
 	KUNIT_EXPECT_GE(test, n, 3);
 	KUNIT_EXPECT_LE(test, n, 6);

@@ -121,7 +121,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bytes, fake_bytes(f));
 		KUNIT_EXPECT_EQ(test, 0, fake_pages(f));
 	}
-	KUNIT_EXPECT_EQ(test, 3, n); /* allocating the list, mapping */
+	KUNIT_EXPECT_EQ(test, 3, n); /* two calls can fail: dma_alloc, dma_map */
 	f->fail = 0;
 	bytes = fake_bytes(f);
 	pages = fake_pages(f);
@@ -135,7 +135,7 @@ static void failing_dma_undoes_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_CREATE]);
 	}
 	f->fail = 0;
-	KUNIT_EXPECT_EQ(test, 3, n); /* allocating the list, mapping */
+	KUNIT_EXPECT_EQ(test, 3, n); /* two calls can fail: dma_alloc, dma_map */
 }
 
 static void refused_by_the_adapter(struct kunit *test)

@@ -66,7 +66,7 @@ static void old_files_are_stale(struct kunit *test)
 	f->guarded = false;
 	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_CTX_DESTROY]);
 	expect_stopped(f);
-	ang_dev_down(f->adev); /* already down */
+	ang_dev_down(f->adev); /* no effect: already down */
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
@@ -75,7 +75,7 @@ static void old_files_are_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (__force int)GONE, (__force int)fake_poll(idle, NULL));
 
 	KUNIT_ASSERT_EQ(test, 0, ang_dev_up(f->adev));
-	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev)); /* already up */
+	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev)); /* no effect: already up */
 	expect_ioctls(f, filp, -ESTALE);
 	expect_ioctls(f, idle, -ESTALE);
 	KUNIT_EXPECT_EQ(test, (__force int)GONE,
@@ -102,7 +102,7 @@ static void new_files_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, 5, &get));
 	KUNIT_EXPECT_EQ(test, 77, get.delegated);
 	/*
-	 * Indices start at 0 again: run more commands than the queue has
+	 * The queue starts at index 0 again: run more commands than it has
 	 * entries.
 	 */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
@@ -189,7 +189,7 @@ static void mends_what_broke(struct kunit *test)
 	f->wrong_tag = false;
 	ang_dev_down(f->adev);
 	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(fake_open(f)));
-	KUNIT_EXPECT_EQ(test, -EIO, ang_dev_up(f->adev)); /* not reset */
+	KUNIT_EXPECT_EQ(test, -EIO, ang_dev_up(f->adev)); /* the reset fails */
 	KUNIT_EXPECT_EQ(test, -EIO, PTR_ERR_OR_ZERO(fake_open(f)));
 	f->unstoppable = f->uncuttable = false;
 	KUNIT_EXPECT_EQ(test, 0, ang_dev_up(f->adev));
@@ -263,7 +263,10 @@ static void cut_off_before_memory_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
-/* The same, if the core detects the failure only while it unregisters. */
+/*
+ * As the previous test, but the core detects the failure only in
+ * ang_dev_unregister().
+ */
 static void cut_off_when_it_is_taken_away(struct kunit *test)
 {
 	const struct silence *s = test->param_value;

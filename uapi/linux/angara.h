@@ -119,7 +119,7 @@ struct angara_query {
 /*
  * A process can map the doorbell page of its context.  To ring the doorbell,
  * the process stores angara_ctl.sq_pi, then the same value as 32 bits at the
- * start of the page.  ANGARA_KICK_SQ has the same effect, and works, too.
+ * start of the page.  ANGARA_KICK_SQ has the same effect, and needs no mapping.
  */
 #define ANGARA_CAP_DOORBELL_MMAP	(1U << 0)
 /* Contexts can have a receive buffer; ANGARA_OP_SEND and atomics are supported. */
@@ -346,9 +346,9 @@ struct angara_tree_set {
  */
 #define ANGARA_TREE_JOB		(1U << 1)
 /*
- * The row is that of @router: this node, or a switch that this node keeps, that
- * is, programs.  Without the flag, the row is that of this node.  The
- * description of the fabric determines which switches exist, and which node
+ * The command applies to the row of @router: this node, or a switch that this
+ * node keeps (programs).  Without the flag, it applies to the row of this node.
+ * The description of the fabric determines which switches exist, and which node
  * keeps each.
  */
 #define ANGARA_TREE_ROUTER	(1U << 2)
@@ -407,8 +407,9 @@ struct angara_tree_clear {
 };
 
 /*
- * Clear the row only if this file has set it last, with ANGARA_TREE_OWNED.  If
- * another file has set the row since, it stays.  Needs no other right.
+ * Clear the row only if this file was the last to set it, with
+ * ANGARA_TREE_OWNED.  If another file has set the row since then, the row
+ * stays.  Needs no other right.
  */
 #define ANGARA_TREE_CLEAR_OWNED	(1U << 0)
 
@@ -451,7 +452,10 @@ struct angara_tree_verify {
 	__u32 nodes;
 };
 
-/* Rules that a tree can break (document 000, section 2; 1 to 3 span nodes). */
+/*
+ * Rules that a tree can break (document 000, section 2).  A single row can
+ * break FIELD, TORUS and ORDER; the other rules involve several rows.
+ */
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* a child has another parent */

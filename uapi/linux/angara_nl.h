@@ -22,8 +22,8 @@
 #define ANGARA_GENL_VERSION	1
 
 /*
- * Multicast groups.  Any user may join the first, which carries events of
- * devices and links.  The second carries all events; joining it needs
+ * Multicast groups.  Any user may join the first group, which carries events of
+ * devices and links.  The second group carries all events; joining it needs
  * CAP_NET_ADMIN.
  */
 #define ANGARA_GENL_MCGRP	"events"
@@ -98,7 +98,7 @@ enum {
 enum {
 	ANGARA_A_FABRIC_UNSPEC,
 	ANGARA_A_FABRIC_PAD,
-	ANGARA_A_FABRIC_DEV,		/* u32: device that describes it */
+	ANGARA_A_FABRIC_DEV,		/* u32: device that describes the fabric */
 	ANGARA_A_FABRIC_NODE,		/* u32: node of that device */
 	ANGARA_A_FABRIC_ID,		/* u64 */
 	ANGARA_A_FABRIC_NODES,		/* u32: nodes in the fabric */
@@ -131,7 +131,7 @@ enum {
 	ANGARA_A_PORT_ROUTER,		/* u32: router that has the port */
 	ANGARA_A_PORT_DOWN,		/* u8: 1: the link is down */
 	ANGARA_A_PORT_LOSS,		/* u32: packets lost, of ANGARA_FAULT_ONE */
-	ANGARA_A_PORT_CORRUPT,		/* u32: packets corrupted, as LOSS */
+	ANGARA_A_PORT_CORRUPT,		/* u32: packets corrupted, of ANGARA_FAULT_ONE */
 	ANGARA_A_PORT_DELAY,		/* u64: additional delay, ns */
 	ANGARA_A_PORT_SEED,		/* u64: seed of random faults */
 	__ANGARA_A_PORT_MAX
@@ -149,14 +149,14 @@ enum {
 	ANGARA_A_TREE_ID,		/* u8: TreeId */
 	ANGARA_A_TREE_STATE,		/* u8: ANGARA_TREE_STATE_* */
 	ANGARA_A_TREE_IS_ROOT,		/* u8 */
-	ANGARA_A_TREE_TO_ROOT,		/* u8: to the parent, or PORT_NONE */
+	ANGARA_A_TREE_TO_ROOT,		/* u8: port to the parent, or ANGARA_PORT_NONE */
 	ANGARA_A_TREE_PORTS,		/* u64: set of ports to children */
 	ANGARA_A_TREE_PE,		/* u16: local participants */
 	ANGARA_A_TREE_PKEY,		/* u32: partition */
 	ANGARA_A_TREE_EPOCH,		/* u16 */
 	ANGARA_A_TREE_MEMBERS,		/* u8: joined participants */
 	ANGARA_A_TREE_DOWN_NODE,	/* u32: node that took the tree down */
-	ANGARA_A_TREE_DELEGATED,	/* u32: partition, 0 for none */
+	ANGARA_A_TREE_DELEGATED,	/* u32: partition that the tree is delegated to, or 0 */
 	ANGARA_A_TREE_COUNTERS,		/* nested: ANGARA_A_TREE_COUNTER_* */
 	ANGARA_A_TREE_ROUTER,		/* u32: router of the row */
 	__ANGARA_A_TREE_MAX
@@ -188,8 +188,8 @@ enum {
 	ANGARA_A_CTX_FABRIC,		/* u64 */
 	ANGARA_A_CTX_ID,		/* u32: number of the context */
 	ANGARA_A_CTX_PKEY,		/* u32: partition */
-	ANGARA_A_CTX_PID,		/* u32: in the caller's pid namespace */
-	ANGARA_A_CTX_UID,		/* u32: in caller's user namespace */
+	ANGARA_A_CTX_PID,		/* u32: creator, in the caller's pid namespace */
+	ANGARA_A_CTX_UID,		/* u32: creator, in the caller's user namespace */
 	ANGARA_A_CTX_MRS,		/* u32: memory regions in use */
 	ANGARA_A_CTX_PINNED,		/* u64: bytes pinned */
 	ANGARA_A_CTX_COUNTERS,		/* nested: ANGARA_A_CTX_COUNTER_* */
@@ -304,8 +304,8 @@ enum {
 #define ANGARA_A_CTX_COUNTER_MAX (__ANGARA_A_CTX_COUNTER_MAX - 1)
 
 /*
- * ANGARA_A_EVENT_TYPE: events that a device reports.  Those of links also go to
- * ANGARA_GENL_MCGRP, others to ANGARA_GENL_MCGRP_ADMIN only.
+ * ANGARA_A_EVENT_TYPE: events that a device reports.  Events of links go to
+ * both groups, other events to ANGARA_GENL_MCGRP_ADMIN only.
  */
 #define ANGARA_AEV_TREE_DOWN	1	/* index: tree, value: node */
 #define ANGARA_AEV_RX_ERROR	2	/* index: context, value: status */

@@ -54,7 +54,7 @@ struct angara_ctl {
 #define ANGARA_OP_BARRIER	6
 #define ANGARA_OP_SEND		7
 #define ANGARA_OP_ATOMIC	8
-#define ANGARA_OP_FETCH		9	/* as ATOMIC, returns the old value */
+#define ANGARA_OP_FETCH		9	/* as ATOMIC, and returns the old value */
 #define ANGARA_OP_NUM		10
 
 /* Flags of a queue entry. */
@@ -76,7 +76,7 @@ struct angara_ctl {
 #define ANGARA_RED_AND		4
 #define ANGARA_RED_OR		5
 #define ANGARA_RED_XOR		6
-#define ANGARA_RED_MINLOC	7	/* of equal values: lower index */
+#define ANGARA_RED_MINLOC	7	/* of equal values: the lower index */
 #define ANGARA_RED_MAXLOC	8
 #define ANGARA_RED_NUM		9
 
@@ -99,7 +99,8 @@ struct angara_ctl {
 /*
  * Atomic operations, element by element: t is the element at the target, x the
  * operand, y the second operand of ANGARA_ATOMIC_CSWAP and of the operations
- * after it.  The first seven equal the reductions with the same numbers.
+ * after it.  The first seven operations are the reductions with the same
+ * numbers.
  */
 #define ANGARA_ATOMIC_SUM	0
 #define ANGARA_ATOMIC_MIN	1
@@ -145,8 +146,8 @@ struct angara_ctl {
  *	GET reads from it.  BCAST: every participant writes to its own region,
  *	which must have this key
  * @roff: offset in that region; SEND: angara_msg.tag
- * @lkey: slot of the local region that is read; GET: that is written.  ATOMIC,
- *	FETCH: region of x, @length bytes, with y after it
+ * @lkey: slot of the local region that is read; GET: of the local region that
+ *	is written.  ATOMIC, FETCH: region of x, @length bytes, with y after it
  * @aux_key: FETCH: slot of the local region for the old value; ALLREDUCE, and
  *	REDUCE at the receiver: slot of the region for the result; else must
  *	be 0
@@ -160,7 +161,7 @@ struct angara_ctl {
  *
  * INLINE: @length <= ANGARA_MAX_INLINE bytes of payload follow in the next
  * ceil(length / 64) entries; @lkey and @loff are not used.  ATOMIC and FETCH:
- * x, then y.
+ * the payload is x, then y.
  */
 struct angara_wqe {
 	__u8 opcode;
