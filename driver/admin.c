@@ -216,7 +216,9 @@ static void *slot_buf(struct ang_dev *adev, u32 slot)
 	return adev->adm_mem + BUF_OFFSET + slot * ADM_BUF_SIZE;
 }
 
-/* Return: 0; -EAGAIN slot @at is taken; -EIO the device is broken. */
+/*
+ * Return: 0; -EAGAIN the next slot, *@at, is in use; -EIO the device is broken.
+ */
 static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 {
 	u32 pi = adev->adm_pi;

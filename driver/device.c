@@ -227,7 +227,8 @@ static char *dev_read_text(struct ang_dev *adev)
 		}
 	}
 	/*
-	 * ang_graph.text has no newline at its end; code that shows it adds it.
+	 * ang_graph.text has no newline at its end; code that shows the text
+	 * adds one.
 	 */
 	if (text[size - 1] == '\n')
 		text[size - 1] = 0;

@@ -57,7 +57,8 @@ static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 		goto err_num;
 	ret = ang_table_post(dom, ANGARA_ADM_DOMAIN_CREATE, &dom->mem, dom->slots);
 	/*
-	 * The device may still create the domain; closing the file destroys it.
+	 * The device may still create the domain; closing the file destroys the
+	 * domain.
 	 */
 	dom->in_doubt = ang_adm_undecided(ret);
 	if (!ret || dom->in_doubt) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events of the generic netlink family "angara".  All files of the driver
- * report events, so this file calls none of them; netlink.c adds the commands.
+ * report events, so this file calls no other file; netlink.c adds the commands.
  */
 #include "netlink.h"
 

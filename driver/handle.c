@@ -222,7 +222,7 @@ int ang_handle_enter(struct ang_handle *h)
  * @filp: the file
  * @wait: table of the poll(2) call
  * @events: get the events of this kind of file, called with the device entered;
- *	NULL if this kind has no events but errors
+ *	NULL if files of this kind report only errors
  *
  * Return: EPOLL*.
  * Context: process; may sleep.

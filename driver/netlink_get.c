@@ -355,7 +355,10 @@ static bool find_index(const struct ang_nl_kind *kind, struct genl_info *info,
 	return true;
 }
 
-/* Sets rights and namespaces of the caller, without references to them. */
+/*
+ * Sets rights and namespaces of the caller; takes no references to the
+ * namespaces.
+ */
 static void asker_init(struct ang_nl_asker *asker, struct sk_buff *skb)
 {
 	ang_nl_cred(skb, &asker->cred);

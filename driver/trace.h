@@ -128,7 +128,10 @@ TRACE_EVENT(angara_tree,
 		  __entry->value)
 );
 
-/* slot: low bits of the key, not secret; lists: lists of the device's pages. */
+/*
+ * @slot is the low bits of the key, which are not secret; @lists is the number
+ * of lists of the device's pages.
+ */
 TRACE_EVENT(angara_mr,
 	TP_PROTO(const struct ang_dev *adev, u32 slot, u64 length,
 		 const struct ang_mr_mem *mem),
@@ -155,8 +158,8 @@ TRACE_EVENT(angara_mr,
 );
 
 /*
- * node: node or switch; port: port by which the packet leaves, -1 if it does
- * not leave the router.
+ * @node is a node or switch; @port is the port by which the packet leaves, -1
+ * if it does not leave the router.
  */
 TRACE_EVENT(angara_packet,
 	TP_PROTO(u64 fabric_id, const struct ang_trace *rec),

@@ -22,10 +22,10 @@
  * repeatedly, and the wait cannot be killed.  MR_DEREG and close(2) must not
  * wait for that: another process may have got the domain's file, and a thread
  * of the kernel may drop the file's last reference.  So they only end a watch:
- * it sends no more notices, and a work item of its domain removes it.  Until
- * then the watch counts as one of ANGARA_MAX_WATCHED.  A registration that
- * would exceed this limit removes an ended watch itself, so no process depends
- * on the work item.
+ * the watch sends no more notices, and a work item of its domain removes the
+ * watch later.  Until then the watch counts as one of ANGARA_MAX_WATCHED.  A
+ * registration that would exceed this limit removes an ended watch itself, so
+ * no process depends on the work item.
  *
  * The work item holds a reference to its domain, but no reference to the device
  * and no lock.  Pinned pages are unpinned and uncharged before it runs.
@@ -190,8 +190,9 @@ static void watch_work(struct work_struct *work)
 }
 
 /*
- * Counts a new watch. Return: 0; -ENOSPC the domain has ANGARA_MAX_WATCHED
- * watches; -EBUSY it has, but some of them have ended and can be removed.
+ * Counts a new watch.  Return: 0; -ENOSPC the domain has ANGARA_MAX_WATCHED
+ * watches; -EBUSY it has that many, but some of these watches have ended and
+ * can be removed.
  */
 static int watch_count_in(struct ang_domain *dom)
 {

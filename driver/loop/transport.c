@@ -174,8 +174,9 @@ static void loop_write32(struct ang_dev *adev, u32 off, u32 val)
 
 	loop_view_init(node->fabric, &view);
 	/*
-	 * No other thread advances the nodes on this view.  A caller whose
-	 * budget is used up hands the nodes over to a worker.
+	 * Do not preempt this thread: no other thread can advance the nodes on
+	 * its view.  A caller whose budget is used up hands the nodes over to a
+	 * worker.
 	 */
 	preempt_disable();
 	ang_reg_ring(&view, node->id, off, val);

@@ -97,7 +97,10 @@ static bool worker_slice(struct loop_worker *worker, struct ang_view *view)
 {
 	bool busy;
 
-	/* No other thread advances the nodes on this view. */
+	/*
+	 * Do not preempt this thread: no other thread can advance the nodes on
+	 * its view.
+	 */
 	preempt_disable();
 	busy = worker_take(worker, view) || worker_steal(worker, view);
 	if (busy) {

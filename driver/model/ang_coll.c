@@ -158,7 +158,9 @@ void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		ang_result_p2p(v, n, p);
 }
 
-/* Is @p the next train that @op, as the source, has to receive of its own broadcast? */
+/*
+ * Is @p the next train that @op, a broadcast, has to receive of its own data?
+ */
 static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 {
 	u32 behind = op->npkts_done + p->npkts;

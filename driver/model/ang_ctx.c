@@ -267,7 +267,10 @@ void ang_ctx_rx_error(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	c->cnt.rx_errors++;
 	ang_ctx_count(v, n, c, ANGARA_CTR_RX_ERRORS(tree), ++c->rx_errors[tree]);
-	/* One event per context at a time, to leave room for other events. */
+	/*
+	 * Report one event per context at a time, to leave room for other
+	 * events.
+	 */
 	if (c->rx_reported && (s32)(taken - c->rx_event) < 0)
 		return;
 	ang_event(v, n, ANGARA_AEV_RX_ERROR, c->id, status);
@@ -293,8 +296,8 @@ void ang_ctx_tell(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 /**
  * ang_ctx_publish() - publish the events of a step to contexts
  * @v: view
- * @n: node; sets ang_node.unpublished if the next step has to publish the other
- *	events first
+ * @n: node; sets ang_node.unpublished if the next step has to publish the
+ *	remaining events first
  *
  * For all events of a context, the event sequence is stored once, and one
  * interrupt is raised.

@@ -572,7 +572,8 @@ static void op_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		status = op_start(v, n, c, op);
 	if (status) {
 		/*
-		 * The operation is not in the injection order of its tree yet.
+		 * The operation is not in the injection order of its tree yet,
+		 * so end it as a NOP.
 		 */
 		ang_op_fail(op, status, op->err_node);
 		op->opcode = ANGARA_OP_NOP;

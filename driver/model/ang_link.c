@@ -9,7 +9,7 @@
  *
  * Packets use channels of increasing classes only (ang_topo_turn()), which
  * excludes deadlock on links.  The rings of a torus are the exception: there
- * bubble flow control prevents that all places of a ring are taken.  A packet
+ * bubble flow control keeps at least one place of each ring free.  A packet
  * that enters a ring of the torus (from the adapter or from another dimension)
  * needs two free places; a packet that continues on the ring needs one.
  *
@@ -25,13 +25,13 @@
  * reference of a buffer and a node that sets buf_waiting.
  *
  * Deadlock on payload buffers is excluded by separate pools.  Destinations
- * always take puts, broadcasts and answers, so buffers of these are always
- * freed.  Reductions wait in Reducers for other participants, maybe for ever:
- * they have their own buffers, and two buffers per tree are reserved for the
- * next packet of the tree.  Two buffers are enough: one stays in the Reducer;
- * the other carries a packet to the Reducer, where it is combined, and is free
- * again.  Packets that left this node earlier do not wait for the next packet
- * of this node, so their buffers are freed.
+ * always take puts, broadcasts and answers, so the buffers of these packets are
+ * always freed.  Reductions wait in Reducers for other participants, maybe for
+ * ever.  So reductions have buffers of their own, and two buffers per tree are
+ * reserved for the next packet of the tree.  Two buffers are enough: one stays
+ * in the Reducer; the other carries a packet to the Reducer, where it is
+ * combined, and is free again.  Packets that left this node earlier do not wait
+ * for the next packet of this node, so their buffers are freed.
  *
  * If the order of combining matters (see ang_order.c), a contribution may wait
  * in the Reducer for a contribution of an earlier place.  Then only one packet
@@ -136,7 +136,10 @@ void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 
 	n->pass.out = out * ANGARA_VC_NUM + vc;
 	n->pass.tail = link_ring(v, ang_port(v->fab, n, out), vc)->put + 1;
-	/* The previous key may be overwritten: its packet has left its ring. */
+	/*
+	 * The previous record may be overwritten, since its packet has left its
+	 * ring.
+	 */
 	ang_store_release(&n->pass.key, (in + 1ULL) << 32 |
 			  ang_ring(v->fab, n, dir, vc)->head);
 }

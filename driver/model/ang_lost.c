@@ -271,8 +271,8 @@ static void link_lost(struct ang_view *v, struct ang_node *n, u32 dir)
 	bool dead = node_gone(v->fab, port->peer) || port_down(port);
 
 	/*
-	 * Drop the packets of the link.  It cannot go up again before this node
-	 * has done so.
+	 * Drop the packets of the link.  The link cannot go up again before
+	 * they are dropped.
 	 */
 	if (port_down(port))
 		ang_retry_flush(v, n, dir);

@@ -114,8 +114,8 @@ static bool port_down(struct ang_view *v, const struct ang_port *port)
 }
 
 /*
- * Send a packet.  Return: ANGARA_MGMT_ST_OK, also if it is lost; else the
- * cause.
+ * Send a packet.  Return: ANGARA_MGMT_ST_OK, also if the packet is lost; else
+ * the cause.
  */
 static u8 mgmt_send(struct ang_view *v, struct ang_node *n,
 		    const struct angara_mgmt *p, u32 dir)

@@ -33,7 +33,7 @@ struct ang_mgmt_box {
 
 /**
  * struct ang_mgmt - management of a router
- * @mail: a box may hold packets (any thread)
+ * @mail: a box may hold packets; any thread may set this
  * @at: box that has the next turn
  * @state: ANG_MGMT_IDLE, WAITS or DONE
  * @flags: ANGARA_MGMT_KEY_*

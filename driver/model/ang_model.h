@@ -75,7 +75,7 @@ struct ang_cfg {
 #define ANG_TR_EJECT	2	/* packet reaches a processing element */
 #define ANG_TR_REDUCE	3	/* Reducer takes a packet */
 #define ANG_TR_RESULT	4	/* Reducer issues a result */
-#define ANG_TR_CREDIT	5	/* credits issued; to the PE if port NONE */
+#define ANG_TR_CREDIT	5	/* credits issued; without a port: to the PE */
 #define ANG_TR_DROP	6	/* packet is dropped, status: ANGARA_DROP_* */
 #define ANG_TR_NUM	7
 

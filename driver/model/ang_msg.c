@@ -106,7 +106,7 @@ static int area_write(struct ang_view *v, struct ang_node *n,
 	return 0;
 }
 
-/* Write the last word of a record's head, which holds its kind. */
+/* Write the last word of a record's head, which holds the record's kind. */
 static int record_mark(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       u32 place, u32 length, u32 kind)
 {

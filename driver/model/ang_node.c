@@ -254,7 +254,7 @@ static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
 
 /*
  * As rings_step(), for the case that rings share bits.  A bit is cleared if all
- * its rings are found empty in one step.
+ * rings that share it are found empty in one step.
  */
 static bool groups_step(struct ang_view *v, struct ang_node *n)
 {
@@ -463,7 +463,8 @@ out:
  * @v: view; ang_view.stop limits the work
  * @n: node, held
  *
- * Return: true if work may remain; false if the node waits for others.
+ * Return: true if work may remain; false if the node is idle, or waits for
+ * another node.
  */
 bool ang_node_step(struct ang_view *v, struct ang_node *n)
 {

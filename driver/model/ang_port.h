@@ -37,6 +37,8 @@ struct ang_passed {
  * @passed: further counts of such packets (any thread, atomically); in a
  *	separate cache line
  * @retry: packets in flight, with ANG_FLAW_RETRY
+ *
+ * Any thread may access members marked "(any thread)".
  */
 struct ang_port {
 	u32 peer;

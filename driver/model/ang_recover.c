@@ -29,7 +29,7 @@
  *  - Numbers of lives and operations of a torn node continue, so no packet for
  *    an earlier life or operation is taken for a later one.
  *  - Every node is put on a run queue with all its rings marked, in case the
- *    dead thread had still to wake it.
+ *    dead thread has not woken the node yet.
  *
  * A thread that is only stopped may continue at any time, and change its node.
  * Then the fabric continues in a copy: ang_recover_fence() takes all nodes that
@@ -223,8 +223,8 @@ void ang_recover_copy(void *to, const struct ang_fabric *from)
 }
 
 /*
- * A torn node may have forwarded a packet and not yet removed it from the input
- * ring: remove it.
+ * A torn node may have forwarded a packet without removing it from the input
+ * ring.  Remove such a packet.
  */
 static void pass_end(struct ang_fabric *fab, struct ang_node *n)
 {

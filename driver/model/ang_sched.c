@@ -198,8 +198,8 @@ static void timer_fire(struct ang_view *v)
 	struct ang_node *n = ang_node(v->fab, id);
 
 	/*
-	 * Unlink the timer first: once the bit is cleared, it may be started
-	 * again.
+	 * Unlink the timer first: once the bit is cleared, the timer may be
+	 * started again.
 	 */
 	v->timers.head = n->timer_next;
 	ang_fetch_and(&n->sched, ~ANG_SCHED_TIMER);

@@ -44,8 +44,8 @@ const char *ang_topo_number(const char *text, u32 max, u32 *value)
 }
 
 /*
- * Reads sizes joined by "x". @n: out: number of sizes. Return: the text after
- * them.
+ * Reads sizes joined by "x".  @n: out: number of sizes.  Return: the text after
+ * the sizes.
  */
 static const char *topo_read_sizes(const char *text, u16 *dims, u32 max, u32 *n)
 {

@@ -6,7 +6,7 @@
  * node is a router with a processing element; a switch is a router without one.
  * Each kind of topology computes peers and routes from its sizes.  The data
  * path must avoid divisions, so it uses a table filled with the results.  A
- * graph cannot compute them: it always needs its table.
+ * graph cannot compute its routes, so it always needs the table.
  *
  * Routes.  A node's number has digits.  A router has route registers: for each
  * digit the router's own value (or none), and a port per value of one digit.

@@ -415,8 +415,8 @@ static u8 *graph_exits(const struct graph_work *w, u32 router)
 }
 
 /*
- * Return: port of @at to a neighbour, down if @down, else up, at distance
- * @dist.
+ * Return: a port of @at that leads to a neighbour at distance @dist: down if
+ * @down, else up.
  */
 static u32 graph_pick(const struct graph_work *w, u32 at, u32 dist, bool down, u32 dst)
 {
@@ -443,8 +443,8 @@ static u32 graph_pick(const struct graph_work *w, u32 at, u32 dist, bool down, u
 }
 
 /*
- * Set the ports to @dst: first for routers with a path down to @dst, by the
- * length of that path, then for all others.
+ * Set each router's port to @dst: first for routers with a path down to @dst,
+ * by the length of that path, then for all others.
  */
 static void graph_set_routes(const struct graph_work *w, u32 *queue, u32 dst)
 {

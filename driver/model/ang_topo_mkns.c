@@ -261,8 +261,8 @@ static u32 mkns_peer(const struct ang_topo *topo, u32 router, u32 port, u32 *far
 }
 
 /*
- * At a switch, the digits before its dimension already equal those of the
- * destination.
+ * At a switch, the digits before its dimension already equal the destination's
+ * digits.
  */
 static void mkns_regs(const struct ang_topo *topo, u32 router,
 		      struct ang_topo_regs *regs)

@@ -5,7 +5,7 @@
  * Only these threads may access a part:
  *  - a node and all of its contents: the view that holds the node
  *    (ANG_SCHED_OWNED), except for the following;
- *  - ang_node.sched, doorbell words and registers: any thread, atomically;
+ *  - members marked "(any thread)": any thread, atomically;
  *  - an idle context: the thread in its source lane, see ang_lane.c;
  *  - the producer side of an incoming ring: the holder of the neighbour;
  *  - reference counts of payload buffers: any holder of a reference.
@@ -262,6 +262,8 @@ struct ang_dom {
  * @user: user counters
  * @member: per tree, the context's part in the tree
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
+ *
+ * Any thread may access members marked "(any thread)".
  */
 struct ang_ctx {
 	u64 ops_at ____cacheline_aligned;
@@ -503,6 +505,8 @@ struct ang_way {
  * @drops: number of dropped packets, by cause ANGARA_DROP_*
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them, in host byte order
  * @tree: routing table, Reducer, credit unit: cfg.trees of them
+ *
+ * Any thread may access members marked "(any thread)".
  */
 struct ang_node {
 	u64 sched ____cacheline_aligned;
@@ -604,6 +608,8 @@ struct ang_node {
  *	(any thread)
  * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes (any thread)
  * @up_waits: a command waits until all nodes have handled @lost (any thread)
+ *
+ * Any thread may access members marked "(any thread)".
  */
 struct ang_fabric {
 	struct ang_cfg cfg;

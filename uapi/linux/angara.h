@@ -202,7 +202,7 @@ struct angara_ctx_create {
 	__aligned_u64 msg_offset;
 };
 
-/* Large enough for the largest message, wherever in the ring it begins. */
+/* Smallest receive buffer: room for the largest message at any position. */
 #define ANGARA_MIN_MSG_BYTES	16384
 
 /* Access rights of a memory region; the region's own domain can always read. */

@@ -38,9 +38,9 @@ struct angara_ctl {
 #define ANGARA_CTR_SQ_CI	1		/* SQ entries fetched so far */
 #define ANGARA_CTR_MSG_WAIT	2		/* 1: senders wait for room */
 #define ANGARA_CTR_BCAST(t)	(64 + (t))	/* broadcasts received, per tree */
-#define ANGARA_CTR_REDUCES(t)	(128 + (t))	/* reduce packets finished */
-#define ANGARA_CTR_RX_ERRORS(t)	(192 + (t))	/* broadcast trains not written */
-#define ANGARA_CTR_USER(n)	(256 + (n))	/* counts ANGARA_WQE_NOTIFY */
+#define ANGARA_CTR_REDUCES(t)	(128 + (t))	/* packets of reductions finished, per tree */
+#define ANGARA_CTR_RX_ERRORS(t)	(192 + (t))	/* trains of broadcasts not written, per tree */
+#define ANGARA_CTR_USER(n)	(256 + (n))	/* incremented for ANGARA_WQE_NOTIFY */
 #define ANGARA_CTR_USER_NUM	256
 #define ANGARA_CTR_NUM		512
 
