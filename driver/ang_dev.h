@@ -70,7 +70,7 @@
 #define ANG_MAX_CQ_ENTRIES	(1U << 16)
 #define ANG_MAX_MSG_BYTES	(1U << 22)
 #define ANG_MAX_MRS		65536U	/* most memory regions of a domain */
-#define ANG_FIRST_MRS		128U	/* a new domain's table: one page */
+#define ANG_FIRST_MRS		128U	/* entries of a new domain's table: one page */
 #define ANG_ADM_ENTRIES		16U
 #define ANG_AEQ_ENTRIES		128U
 

@@ -120,7 +120,7 @@ struct ang_handle {
 
 /**
  * struct ang_domain - partition and memory regions that contexts share
- * @adev: device; constant, as all down to @job
+ * @adev: device; constant, as all members down to @job
  * @num: number on the device
  * @pkey: partition
  * @job: key of the job, 0 for none

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Access rights to the rows of a router's collective routing table.  The router
- * is a node, or a switch, which the node that keeps it programs.
+ * is a node, or a switch that a node keeps (programs).
  *
  * The driver and libangara's embedded backend share these rules, so this file
  * includes only headers of the model.  Callers hold the lock of the table.

@@ -18,9 +18,9 @@
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
 
-#define ang_load_acquire(p)	smp_load_acquire(p)	/* see uses */
-#define ang_store_release(p, v)	smp_store_release(p, v)	/* see uses */
-#define ang_mb()		smp_mb()		/* see uses */
+#define ang_load_acquire(p)	smp_load_acquire(p)	/* explained at each use */
+#define ang_store_release(p, v)	smp_store_release(p, v)	/* explained at each use */
+#define ang_mb()		smp_mb()		/* explained at each use */
 
 #define ang_cmpxchg(p, old, new)	cmpxchg(p, old, new)
 #define ang_xchg(p, v)			xchg(p, v)

@@ -7,6 +7,7 @@
 
 #include "ang_model.h"
 
+/* Types of packets.  REQ, RSP, UP, DOWN: virtual channels that the type uses. */
 #define ANG_PKT_VOID		0	/* to be dropped, see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
@@ -32,7 +33,7 @@
 #define ANG_PF_FETCH		4	/* ATOMIC: answer with the previous value */
 #define ANG_PF_TURN		8	/* SEND: sent in answer to a READY */
 #define ANG_PF_MORE		16	/* READY_ACK: more messages follow */
-#define ANG_PF_WHOLE		32	/* OPEN: UP: row is whole; DOWN: open */
+#define ANG_PF_WHOLE		32	/* OPEN: UP: row is whole; DOWN: row is open */
 
 #define ANG_MAX_HOPS		0xFFFFU	/* most links that a packet crosses */
 
