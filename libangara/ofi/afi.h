@@ -50,13 +50,13 @@
 #include "list.h"
 #include "objects.h"
 
-/* Missing in later versions of the headers. */
+/* Later versions of libfabric's headers lack these. */
 #define AFI_PROV_SPECIFIC	(1U << 31)
 #define AFI_MR_BASIC		(1 << 0)
 #define AFI_MR_SCALABLE		(1 << 1)
-/* Missing in earlier versions of the headers. */
-#define AFI_ERR_SIZE_VERSION	FI_VERSION(1, 5)	/* has err_data_size */
-#define AFI_ERR_SRC_VERSION	FI_VERSION(1, 20)	/* has src_addr, at: */
+/* Earlier versions of libfabric's headers lack these. */
+#define AFI_ERR_SIZE_VERSION	FI_VERSION(1, 5)	/* first version with err_data_size */
+#define AFI_ERR_SRC_VERSION	FI_VERSION(1, 20)	/* first with src_addr, at AFI_ERR_SRC */
 #define AFI_ERR_SRC	(offsetof(struct fi_cq_err_entry, err_data_size) + \
 			 sizeof(size_t))
 #define AFI_PROGRESS_UNIFIED	3
@@ -157,8 +157,8 @@ struct afi_wait {
 struct afi_await;
 
 /*
- * Called when an operation of the adapter has ended: @err as
- * angara_status_errno(), @c its completion, or NULL if the adapter is gone.
+ * Called when an operation of the adapter has ended.  @err is as from
+ * angara_status_errno(); @c is the completion, or NULL if the adapter is gone.
  */
 typedef void (*afi_ended_fn)(struct afi_domain *d, struct afi_await *a, int err,
 			     const struct angara_completion *c);
@@ -243,9 +243,9 @@ struct afi_listed {
  * @op_came: the peer has completed the action that an operation waited for or,
  *	with @err, has failed
  * @plan_resume: an operation with afi_op.late may find room now
- * @plan_again: the piece of such an operation has failed.  Return: true: the
- *	operation is repeated
- * @plan_ended: such an operation has ended
+ * @plan_again: the piece of an operation with afi_op.late has failed.  Return:
+ *	true: the operation is repeated
+ * @plan_ended: an operation with afi_op.late has ended
  * @talk_arrived: a message that claims to be from a member of a group has
  *	arrived.  Return: false: cannot be handled now, deliver it again
  * @talk_sent: a message between members of a group has been sent or, with @err,
@@ -282,7 +282,7 @@ struct afi_up {
  * @fid: the program's handle
  * @up: functions of the upper layers
  * @fabric: its fabric
- * @lock: see above
+ * @lock: protects the domain, see the head of this file
  * @alone: one thread at a time uses the domain, so nothing takes @lock
  * @refs: objects opened on it (atomic)
  * @job: the job, if it determines this process's adapter
@@ -292,8 +292,8 @@ struct afi_up {
  * @prov_keys: the provider chooses keys, else the program
  * @virt: with @prov_keys: peers address memory by virtual address
  * @events: endpoints may request notification of operations on their memory
- * @watched: regions with counters of such operations, by slot of the adapter;
- *	or NULL
+ * @watched: regions with counters of operations on their memory, by slot of the
+ *	adapter; or NULL
  * @dead: the context is gone
  * @waits: wait objects on which threads sleep for events of the domain
  * @has_events: @events_fd is open
@@ -326,7 +326,7 @@ struct afi_up {
  * @dir_mem: directory of large keys, followed by room for entries that are read
  *	from peers' directories
  * @dir: region of the directory, which peers read
- * @window: region of that room
+ * @window: region of the room for entries in @dir_mem
  * @late_ops: operations that wait for entries of peers' directories
  * @listed: cached entries of peers' directories, by key
  * @temps: regions of the library's cache that operations hold
@@ -549,7 +549,8 @@ static inline struct afi_domain *afi_domain_of(struct fid_domain *fid)
 }
 
 /*
- * Return: endpoint or context with a number that a peer may have sent; or NULL.
+ * Return: endpoint or context with a number, which a peer may have sent; NULL:
+ * there is none.
  */
 static inline struct afi_ep *afi_ep_at(const struct afi_domain *d, u32 number)
 {
@@ -660,8 +661,8 @@ int afi_cq_trywait(struct afi_cq *cq);
 const char *afi_error_text(int prov_err, char *buf, size_t len);
 
 /*
- * prov_errno of collective operations: they identify the node that did not take
- * part.
+ * Values of prov_errno for collective operations: they identify the node that
+ * did not take part.
  */
 #define AFI_PROV_NODE(node)	(-1 - (int)(node))
 

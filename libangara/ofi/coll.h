@@ -326,7 +326,7 @@ enum afi_talk_kind {
 	AFI_TALK_CREDIT,	/* credit: messages consumed */
 	AFI_TALK_PROBE,		/* request for HERE or GONE */
 	AFI_TALK_GONE,		/* the endpoint or group does not exist */
-	AFI_TALK_HERE,		/* it exists; number of its next operation */
+	AFI_TALK_HERE,		/* the group exists; sender's next operation */
 };
 
 /**

@@ -10,7 +10,7 @@
 #define AFI_PROTO_VERSION	2
 #define AFI_ADDR_FORMAT		(AFI_PROV_SPECIFIC | 0x616e67)
 #define AFI_CQ_DATA_SIZE	8
-#define AFI_TAG_FORMAT		0xAAAAAAAAAAAAAAAAULL /* any bits can be used */
+#define AFI_TAG_FORMAT		0xAAAAAAAAAAAAAAAAULL /* a tag may have any bits */
 
 #define AFI_TX_CAPS	(FI_MSG | FI_TAGGED | FI_SEND | \
 			 FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_FENCE | \
@@ -27,7 +27,7 @@
 #define AFI_TX_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define AFI_RX_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
-#define AFI_ORDER	FI_ORDER_SAS	/* always granted, others on request */
+#define AFI_ORDER	FI_ORDER_SAS	/* always granted; other orders on request */
 
 /* info.c */
 bool afi_tx_ok(const struct fi_tx_attr *tx);

@@ -22,10 +22,10 @@
 #define AFI_MSG_TOUCHED	4	/* memory was written or read; slots follow */
 #define AFI_MSG_TALK	15	/* between members of a group, see coll.h */
 
-#define AFI_MSG_ASK	5	/* request for data; tag: its operation */
+#define AFI_MSG_ASK	5	/* request for data of a LONG; tag: receiver's operation */
 #define AFI_MSG_PARTS	6	/* regions of a LONG, sent on request */
 
-#define AFI_ERRNO_MAX	4096	/* peers' error numbers are below */
+#define AFI_ERRNO_MAX	4096	/* error numbers of peers are below this */
 
 #define AFI_WIRE_TAGGED	1U	/* flag: the message has a tag */
 #define AFI_WIRE_DATA	2U	/* flag: it has data for the completion queue */

@@ -41,8 +41,8 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 
 	/*
 	 * Without FI_RMA_EVENT peers' operations are not counted, so refuse a
-	 * counter that would count only these.  If there are other flags, too,
-	 * ignore these flags: programs set them without need.
+	 * counter of nothing else.  If the counter has other flags, too, ignore
+	 * the two flags of peers' operations: programs set them without need.
 	 */
 	if (!(ep->caps & FI_RMA_EVENT)) {
 		if (!(flags & ~(FI_REMOTE_READ | FI_REMOTE_WRITE)))
@@ -65,8 +65,8 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 }
 
 /*
- * Binds an address vector; contexts of a scalable endpoint use that of their
- * endpoint.
+ * Binds an address vector.  A context of a scalable endpoint uses the vector of
+ * its endpoint.
  */
 static int bind_av(struct afi_ep *ep, struct afi_av *av)
 {

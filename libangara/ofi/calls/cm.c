@@ -2,7 +2,9 @@
 /* Names of endpoints.  Endpoints have no connections. */
 #include "coll.h"
 
-/* Gets the address; contexts have that of their endpoint. */
+/*
+ * Gets the address of an endpoint.  A context has the address of its endpoint.
+ */
 static int cm_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	const struct afi_ep *ep = afi_of(fid, struct afi_handle, fid.fid)->ep;

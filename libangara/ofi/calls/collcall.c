@@ -3,7 +3,7 @@
  * libfabric's calls of collective operations, in their many forms.
  *
  * If each member has a separate part of the contribution or the result, the
- * count of a call is that of one part.
+ * count of a call is the number of elements of one part.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * A shared receive context has receives for all endpoints that are bound to it:
  * a message to any of them takes the oldest receive that matches, and is
  * reported in the queue and counters of its endpoint.  The context is a struct
- * afi_ep without an address.  It also keeps unexpected messages; they belong to
- * their endpoints, and are dropped when these are closed.
+ * afi_ep without an address.  It also keeps unexpected messages.  Each belongs
+ * to an endpoint, and is dropped when this endpoint is closed.
  *
  * A shared transmit context limits the reads and writes in progress of all its
  * endpoints together.
@@ -81,8 +81,8 @@ static int srx_close(struct fid *fid)
 }
 
 /*
- * Binds a queue to the context; it reports receives that no endpoint has taken:
- * cancelled ones.
+ * Binds a queue to the context.  The queue reports receives that were cancelled
+ * before an endpoint had taken them.
  */
 static int srx_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {

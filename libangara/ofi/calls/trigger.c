@@ -69,7 +69,10 @@ struct afi_work {
 	size_t ny;
 };
 
-/* Flags that need a check or a copy of the data at the call; not deferrable. */
+/*
+ * Flags that need a check or a copy of the data at the call, so the call cannot
+ * be deferred.
+ */
 #define AFI_NOT_LATER	(FI_TRIGGER | FI_INJECT | FI_PEEK | FI_CLAIM | \
 			 FI_DISCARD | FI_MULTI_RECV)
 
@@ -372,7 +375,7 @@ static bool tell_failure(struct afi_work *w, int err)
  * afi_work_progress() - start operations that are due
  * @d: domain, locked
  *
- * Return: true if there were any.
+ * Return: true if any operation was started, or was dropped after an error.
  */
 bool afi_work_progress(struct afi_domain *d)
 {
@@ -412,7 +415,10 @@ void afi_work_close(struct afi_ep *ep)
 	}
 }
 
-/* Drops operations that have not started.  @key: one of them; NULL: all */
+/*
+ * Drops operations that have not started.  @key: the program's handle of one of
+ * them; NULL: all
+ */
 static int work_cancel(struct afi_domain *d, const struct fi_deferred_work *key)
 {
 	struct afi_link *link, *next;

@@ -320,7 +320,10 @@ static bool to_be_told(const struct afi_group *g, u32 to)
 	return is_child(g, to) && g->members[to].wants;
 }
 
-/* Notifies other members of the last change.  Return: true if there was one. */
+/*
+ * Notifies other members of the last change of state.  Return: true if any
+ * member was notified.
+ */
 static bool group_tell(struct afi_group *g)
 {
 	bool any = false;
@@ -334,8 +337,8 @@ static bool group_tell(struct afi_group *g)
 			if (!g->domain->sends_left)
 				return any;
 			/*
-			 * Queue it, so that a member that receives nothing does
-			 * not delay other notifications.
+			 * Queue the notification, so that a member that
+			 * receives nothing does not delay other notifications.
 			 */
 			afi_talk_owe(g, g->told, what_to_tell(g, g->told));
 		}

@@ -295,7 +295,7 @@ static bool heard_data(struct afi_group *g, const struct afi_talk *t,
 	return true;
 }
 
-/* Returns credits to members.  Return: true if there were any. */
+/* Returns credits to members.  Return: true if any were returned. */
 bool afi_talk_credit(struct afi_group *g)
 {
 	bool any = false, all = true;

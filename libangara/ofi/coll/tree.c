@@ -33,8 +33,8 @@ static int tree_exchange(void *arg, const unsigned int *ranks, unsigned int n,
 }
 
 /*
- * Exchanges results.  Return: 0, the error of the failed member with the lowest
- * rank, or of the exchange.
+ * Exchanges the results of one step among all members.  Return: 0; the error of
+ * the failed member with the lowest rank; or the error of the exchange.
  */
 static int tree_vote(struct afi_offload *o, int err, u32 value)
 {

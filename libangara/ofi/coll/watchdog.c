@@ -29,7 +29,9 @@ u32 afi_call_waits_for(const struct afi_call *call)
 
 	if (call->offloaded)
 		return g->size;
-	/* A SEND step is never in this state: it ends when all of it is posted. */
+	/*
+	 * Only RECEIVE steps wait: a SEND step ends when all of it is posted.
+	 */
 	for (i = run->prefix; i < run->begun; i++)
 		if (run->steps[i].state == ANG_RUN_WAITS)
 			return run->sched.steps[i].peer;

@@ -87,7 +87,7 @@ static int arrive_parse(const struct afi_domain *d, const struct angara_message 
 	msg->is_long = type == AFI_MSG_LONG;
 	/*
 	 * Refuse a message that would use no bytes of a multi-receive buffer:
-	 * it could receive any number of such messages.
+	 * the buffer could receive any number of such messages.
 	 */
 	if ((type == AFI_MSG_SHORT && msg->wire.len != rest) ||
 	    (msg->is_long && msg->wire.len <= AFI_SHORT_MAX) ||

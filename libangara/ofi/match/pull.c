@@ -356,8 +356,8 @@ static bool unpark_some(struct afi_ep *ep)
 
 		next = link->next;
 		/*
-		 * If the fetch starts, its operation counts as a user instead,
-		 * and may end at once.
+		 * p->r->users counts the parked message.  If the fetch starts,
+		 * its operation is counted instead, and may end at once.
 		 */
 		p->r->users--;
 		if (!pull_fetch(ep, p->r, &p->as, &p->msg, p->len)) {

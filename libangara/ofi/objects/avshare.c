@@ -66,7 +66,7 @@ static_assert(sizeof(struct share_entry) == 32, "all processes must have the sam
  * @table: shared memory
  * @size: checked number of entries
  * @next: entry from which the search for a free one begins
- * @seq: @seq of the table when the vector last equalled it
+ * @seq: @seq of the table when the vector last had all its entries
  * @fd: file
  * @writable: this process may change it
  * @path: name of the file
@@ -184,7 +184,10 @@ static int try_open(struct afi_share *sh, u32 size, u64 fabric_id)
 	/* Remove the file only if it still has this name. */
 	if (first && ret && !fstat(sh->fd, &st) && st.st_nlink)
 		shm_unlink(sh->path);
-	/* Another process is creating it. */
+	/*
+	 * If the lock is held, another process is creating the table: try
+	 * again.
+	 */
 	if (!ret && flock(sh->fd, LOCK_SH | LOCK_NB))
 		ret = errno == EWOULDBLOCK ? 1 : -errno;
 	if (!ret)

@@ -114,7 +114,10 @@ static ssize_t cq_take(struct afi_cq *cq, void *buf, size_t count, fi_addr_t *sr
 		return (ssize_t)n;
 	if (cq->head != cq->tail)
 		return cq->ring[cq->head & (cq->size - 1)].err ? -FI_EAVAIL : 0;
-	/* Report this error only after those of all operations in progress. */
+	/*
+	 * Report that the context is gone only after the errors of all
+	 * operations in progress.
+	 */
 	return cq->domain->dead ? -FI_ENODEV : -FI_EAGAIN;
 }
 
@@ -230,7 +233,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
 	u64 end = afi_deadline(timeout);
 	ssize_t ret;
 
-	(void)cond; /* attr.wait_cond is FI_CQ_COND_NONE */
+	(void)cond; /* attr.wait_cond is always FI_CQ_COND_NONE */
 	if (!cq->waits)
 		return -FI_ENOSYS;
 	for (;;) {

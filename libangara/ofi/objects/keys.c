@@ -25,19 +25,25 @@
 
 #include "op.h"
 
-/* The last entry contains the domain's number; the windows follow it. */
+/*
+ * The last entry of the directory contains the domain's number.  The room for
+ * entries of peers' directories follows.
+ */
 #define AFI_DIR_ROOM	(AFI_DIR_ID + 1)
 
-/* The library assigns slots from this one up. */
+/* First of the slots that libangara assigns to regions. */
 #define AFI_FIRST_SLOT	(1 + AFI_DIRECT_KEYS)
 
-/* Index in the directory of a program's key. */
+/* Index of a program's key in the directory. */
 static u32 place_of(u64 key)
 {
 	return (u32)(key * 0x9E3779B97F4A7C15ULL >> 32) % AFI_DIR_ENTRIES;
 }
 
-/* Index in the directory of an adapter's key; too large: the key has no entry. */
+/*
+ * Index of an adapter's key in the directory; if too large, the key has no
+ * entry.
+ */
 static u32 place_of_slot(u64 akey)
 {
 	return afi_slot(akey) - AFI_FIRST_SLOT;

@@ -392,7 +392,7 @@ static bool op_retry(struct afi_op *op)
 
 /*
  * Retries operations that had no room.  The list must not be empty.  Return:
- * true if any found room.
+ * true if any operation found room.
  */
 bool afi_ops_retry(struct afi_domain *d)
 {

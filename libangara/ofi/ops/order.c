@@ -9,7 +9,7 @@
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* Which accesses must follow which, for each FI_ORDER_* flag. */
+/* For each FI_ORDER_* flag: later accesses that wait for which earlier ones. */
 static const struct {
 	u32 later;
 	u32 earlier;

@@ -12,8 +12,8 @@
  * read.  If the region no longer exists, the target's adapter refuses the key
  * and changes nothing; the operation then reads the entries, as above.
  *
- * The pieces of both kinds of operations are stored, for at most
- * AFI_DIR_LATE_OPS of a domain.  Calls that exceed this return -FI_EAGAIN.
+ * A domain stores the pieces of all these operations, of at most
+ * AFI_DIR_LATE_OPS at a time.  Further calls return -FI_EAGAIN.
  */
 #include <stdlib.h>
 #include <string.h>

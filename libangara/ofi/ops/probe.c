@@ -160,7 +160,10 @@ static struct afi_probe *probe_idle(struct afi_probes *p)
 	return NULL;
 }
 
-/* Probes each peer whose turn it is.  Return: true if there was one. */
+/*
+ * Probes the peers that were not probed in this round.  Return: true if there
+ * was such a peer.
+ */
 static bool probe_look(struct afi_domain *d)
 {
 	struct afi_probes *p = d->probes;

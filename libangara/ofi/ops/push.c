@@ -33,8 +33,8 @@ static int push_fill(struct afi_op *op, struct afi_send *s, const struct afi_ep 
 	struct afi_wire *wire = afi_send_wire(op->domain, s);
 	bool is_short = len <= AFI_SHORT_MAX;
 	/*
-	 * Only a short message needs this: a long one always waits for the
-	 * receiver's answer.
+	 * Only a short message has to request an answer: the receiver always
+	 * answers a long one.
 	 */
 	bool acked = is_short && (out->flags & FI_DELIVERY_COMPLETE);
 	int ret;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The receiver of a long message reads its data from the sender: from a copy,
- * or from the program's memory, for which the operation holds a region until
- * then.  The region contains exactly the bytes of the message; the library
- * caches the region for later messages.
+ * or from the program's memory.  If it is the program's memory, the operation
+ * holds a region of it until the receiver has read the data.  The region
+ * contains exactly the bytes of the message; the library caches the region for
+ * later messages.
  *
  * A message may wait for ever for its receive, and other messages need regions,
  * too.  So when half of the regions are in use, messages are sent without keys

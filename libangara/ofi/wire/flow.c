@@ -14,15 +14,15 @@
 
 #include "coll.h"
 
-#define AFI_WINDOW	4	/* messages in flight to one context */
-#define AFI_FLYING	40	/* to all contexts, with 64 slots */
-#define AFI_FLYING_BIG	10	/* to all contexts, with 16 slots */
-#define AFI_INLINED	2	/* to all contexts, inline in descriptors */
+#define AFI_WINDOW	4	/* most messages in flight to one context */
+#define AFI_FLYING	40	/* in flight to all contexts, with 64 slots */
+#define AFI_FLYING_BIG	10	/* in flight to all contexts, with 16 slots */
+#define AFI_INLINED	2	/* in flight to all contexts, inline in descriptors */
 
 #define AFI_OWN_SENDS	64	/* messages reserved for answers */
-#define AFI_OWN_SHARE	8	/* a peer's share of answers: 1/8 of the rest */
-#define AFI_SEND_SHARE	4	/* a peer's share of the program's messages */
-#define AFI_OWED_SHARE	8	/* a peer's share of owed messages */
+#define AFI_OWN_SHARE	8	/* a peer's share of free messages for answers: 1/8 */
+#define AFI_SEND_SHARE	4	/* a peer's share for the program's messages: 1/4 */
+#define AFI_OWED_SHARE	8	/* a peer's share of room for owed messages: 1/8 */
 
 int afi_flow_init(struct afi_domain *d)
 {
@@ -229,8 +229,8 @@ static int flow_send(struct afi_domain *d, struct afi_send *s)
 }
 
 /*
- * Sends the first message of a flow.  The end of a message that cannot be
- * started is handled in the same order as that of messages that were sent.
+ * Sends the first message of a flow.  If the message cannot be started, its end
+ * is handled in order with the ends of messages that were sent.
  */
 static void send_first(struct afi_domain *d, struct afi_flow *f)
 {

@@ -19,7 +19,7 @@
 #include "service.h"
 
 #define AFI_SERVICE_MAGIC	0x4946617261676e41ULL	/* "AngaraFI" */
-#define AFI_SERVICE_MARK	1	/* afi_name.reserved of a source address */
+#define AFI_SERVICE_MARK	1	/* value of afi_name.reserved in a source address */
 #define AFI_SERVICE_PAUSE_MS	10	/* pause if descriptors run out, ms */
 
 /* Answer to a client; all nodes have the same byte order. */
