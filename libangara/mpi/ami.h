@@ -49,10 +49,10 @@
 #define AMI_LEAST_PART	65536U	/* minimum bytes of a part of a long message */
 #define AMI_PARTS	2U	/* parts that alternate */
 #define AMI_WAIT_MS	1	/* sleep between two polls of the MPI */
-#define AMI_MAX_BLOCKS	4096U	/* limit of members with blocks */
-#define AMI_MAX_DIMS	32U	/* limit of dimensions of rings */
-#define AMI_LEVELS	8U	/* limit of levels of a system */
-#define AMI_NUMBERED	2U	/* algorithms that renumber members */
+#define AMI_MAX_BLOCKS	4096U	/* most members, for functions with blocks */
+#define AMI_MAX_DIMS	32U	/* most dimensions of rings */
+#define AMI_LEVELS	8U	/* most levels of a system */
+#define AMI_NUMBERED	2U	/* number of algorithms that renumber members */
 #define AMI_TAG_LONG	0	/* tag in ami.self; persistent requests use other tags */
 
 /* Prefix of the MPI's functions that create persistent collectives. */
@@ -447,7 +447,7 @@ struct ami_row {
 
 #define AMI_MAX_ROWS	1024U
 
-/** enum ami_rings - rings of an allreduce, with statistics of their own */
+/** enum ami_rings - kinds of rings of an allreduce, each with its statistics */
 enum ami_rings {
 	AMI_RING,		/* one ring of all members */
 	AMI_RING_SQUARE,	/* two dimensions that the library chooses */

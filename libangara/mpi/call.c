@@ -36,7 +36,7 @@ static const struct traits {
 
 /*
  * Do the arguments of the contribution determine the lengths of blocks at this
- * member?  Otherwise those of the result do.
+ * member?  Otherwise the arguments of the result do.
  */
 static bool measures_in(const struct ami_call *k, int rank)
 {
@@ -368,7 +368,10 @@ static void share_data(struct ami_work *w, u32 first, u32 num)
 	w->in.num = num;
 }
 
-/* Opens a gather or exchange: one block or several in each direction. */
+/*
+ * Opens a gather, a scatter or an exchange: this member has one block, or
+ * several, as contribution and as result.
+ */
 static int open_blocks(struct ami_work *w, u32 rank, u32 size)
 {
 	const struct ami_call *k = &w->k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * List of the collectives that this library can execute: coll.c generates the C
- * functions from the list, fortran.c those for Fortran.
+ * functions from the list, fortran.c the Fortran functions.
  *
  *	X(NAME, Name, name, (parameters), (arguments), members of struct ami_call)
  *

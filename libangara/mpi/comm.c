@@ -24,8 +24,8 @@
 
 /*
  * Exchanges blocks of all members, on their communicator.  The caller has
- * locked the context; the lock is released meanwhile, since other members may
- * call only after operations that this process has to advance.
+ * locked the context.  The lock is released meanwhile: other members may wait
+ * for operations that this process has to advance.
  */
 static int comm_exchange(void *arg, const unsigned int *ranks, unsigned int n,
 			 uint64_t tag, const void *mine, size_t len, void *all)
@@ -458,8 +458,7 @@ void ami_comm_end(MPI_Comm comm)
 		if (!t->job)
 			continue;
 		/*
-		 * After this, no operation of the context may depend on this
-		 * member.
+		 * Wait until this member has no operations in the team.
 		 */
 		ami_team_drain(t);
 		/* Slower members may still wait for messages of this one. */

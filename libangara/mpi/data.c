@@ -10,7 +10,7 @@
 
 #include "ami.h"
 
-#define PACK_BYTES	INT_MAX		/* limit per call: sizes are int */
+#define PACK_BYTES	INT_MAX		/* limit of a call of MPI_Pack(): sizes are int */
 #define BLOCK_BYTES	(1 << 20)	/* bytes of a piece of a longer element */
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;

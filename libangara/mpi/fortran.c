@@ -17,8 +17,8 @@
 
 #ifdef OPEN_MPI
 /*
- * Defines all names of a function: that of mpi_f08, and the spellings of
- * compilers.
+ * Defines all names of a function: the name in mpi_f08, and the spellings that
+ * compilers use.
  */
 #define ALIAS(func)	__attribute__((visibility("default"), alias(#func)))
 #define FORTRAN(name, ...)	FORTRAN_NAMES(name, ompi_##name##_f, mpi_##name, __VA_ARGS__)
@@ -94,7 +94,7 @@ static MPI_Status *fortran_status(MPI_Fint *status)
 	       MPI_STATUS_IGNORE : (MPI_Status *)status;
 }
 #else
-/* NULL in a program without Fortran. */
+/* Their addresses are NULL in a program without Fortran. */
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE __attribute__((weak));
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE __attribute__((weak));
 
@@ -157,7 +157,7 @@ static MPI_Status *fortran_status(MPI_Fint *status)
 		fortran_result(ierr, result);				\
 	}
 
-/* In the module mpi_f08 of Open MPI these call pmpi_*_(). */
+/* In the module mpi_f08 of Open MPI these functions call pmpi_*_(). */
 #ifdef OPEN_MPI
 #define TEST(name, params, args, result)				\
 	TEST_BY(FORTRAN(name, PARAMS params), PROFILED(name), params, args, \

@@ -182,7 +182,7 @@ void ami_levels_free(void)
 	ami.levels.modules = NULL;
 }
 
-/* Modules of the members, in their order.  Return: NULL no memory. */
+/* Modules of the members, by rank.  Return: NULL: no memory. */
 static u32 *comm_modules(const struct ami_comm *c)
 {
 	const struct ami_levels *l = &ami.levels;

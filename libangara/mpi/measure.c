@@ -181,7 +181,7 @@ static void measure_coll(const struct coll *coll, long bytes, long rounds)
 	fflush(stdout);
 }
 
-/* Return: the number; -1. */
+/* Return: the number; -1: no number from 1 to @max. */
 static long measure_number(const char *text, long max)
 {
 	char *end;

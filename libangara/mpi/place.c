@@ -8,8 +8,7 @@
 
 #ifdef ANG_HAVE_HWLOC
 /*
- * Return: number of the object of a type that contains all of these processors;
- * 0: none.
+ * Return: number of the object of @type that contains @obj; 0: none.
  */
 static u32 object_of(hwloc_topology_t topo, hwloc_obj_t obj, hwloc_obj_type_t type)
 {
@@ -37,7 +36,7 @@ static void place_find(hwloc_topology_t topo, hwloc_bitmap_t set,
 /**
  * ang_place_own() - find the place of this process on its node
  * @place: out: processor and L3 cache; 0: the process may run on several, or
- *	there is no hwloc.  The node is not changed
+ *	there is no hwloc.  The element of the node is not changed
  */
 void ang_place_own(u32 place[ANG_PLACE_LEVELS])
 {

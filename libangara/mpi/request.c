@@ -81,7 +81,7 @@ void ami_failed_none(void)
 	failed_class = MPI_SUCCESS;
 }
 
-/* Return: error class, if the status is that of a failed collective. */
+/* Return: error class, if the status belongs to a failed collective. */
 static int status_class(MPI_Status *status)
 {
 	int class = MPI_UNDEFINED - status->MPI_TAG;
@@ -180,7 +180,10 @@ void ami_request_end(struct ami_work *w, int class)
 	ami_pending_end();
 }
 
-/* Return: error class of a persistent collective that has ended, once. */
+/*
+ * Return: error class of a persistent collective that has ended.  Resets the
+ * class.
+ */
 static int kept_failed(MPI_Request handle)
 {
 	struct kept *p;
@@ -419,7 +422,7 @@ EXPORT int MPI_Startall(int n, MPI_Request reqs[])
 
 EXPORT int MPI_Request_free(MPI_Request *req)
 {
-	/* Remove it before another thread gets the same handle. */
+	/* Remove the collective before another thread gets the same handle. */
 	if (ang_load_acquire(&num_kept))
 		kept_free(*req);
 	return PMPI_Request_free(req);

@@ -43,7 +43,7 @@ static u64 stage_off(const struct ami_team *t, const char *at)
 	return (u64)(at - t->stage);
 }
 
-/* @k: call that chooses the algorithm, or NULL. */
+/* Options of an operation.  @k: call that chooses the algorithm, or NULL. */
 static struct angara_op run_how(const struct ami_call *k, struct ami_req *req)
 {
 	return (struct angara_op){

@@ -17,7 +17,7 @@
 #define ENV_DIMS	ENV_PREFIX "ALLREDUCE_DIMS"
 #define ENV_STATS	ENV_PREFIX "STATS"
 
-/* A tree is faster for short messages. */
+/* Bytes up to which auto uses a tree: it is faster for short messages. */
 #define DEFAULT_LONGEST	4096U
 #define MOST_PART	(16U << 20)
 

@@ -152,7 +152,10 @@ static bool many_threads(void)
 	int level;
 
 	PMPI_Query_thread(&level);
-	/* All processes have equal numbers of contexts. */
+	/*
+	 * All processes decide the same, so they have equal numbers of
+	 * contexts.
+	 */
 	return !ami_vote(ami.world, level != MPI_THREAD_MULTIPLE);
 }
 

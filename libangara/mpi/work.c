@@ -27,7 +27,7 @@
 
 #define HELPER_NS	500000L	/* polling interval of the helper */
 #define SPIN_TURNS	64U	/* polls before a thread yields its processor */
-#define SLEEP_TURNS	256U	/* polls before it sleeps */
+#define SLEEP_TURNS	256U	/* polls before a thread sleeps */
 #define SLEEP_NS	50000L
 
 static u32 pending;	/* requests that are not complete; atomic */
@@ -70,7 +70,7 @@ bool ami_pending(void)
 	return ang_load_acquire(&pending) != 0;
 }
 
-/** ami_relax() - let other threads run, in a polling loop after @turns turns */
+/** ami_relax() - let other threads run, after @turns turns of a polling loop */
 void ami_relax(u32 turns)
 {
 	if (turns < SPIN_TURNS)
@@ -223,7 +223,7 @@ static struct ami_work *dev_ended(struct ami_dev *dev)
 {
 	struct ami_work *w = dev->ended, *first = NULL;
 
-	/* Complete the oldest first. */
+	/* Reverse the list: the oldest operation completes first. */
 	while (w) {
 		struct ami_work *next = w->next;
 

@@ -65,7 +65,8 @@ void shi_req_poll(void)
 
 /*
  * A PE that waits makes progress: on operations of the default context, and on
- * collectives with a request, since software executes some of them in calls.
+ * collectives with a request, since software executes some of these in calls of
+ * the library.
  */
 void shi_turn(void)
 {
@@ -162,7 +163,7 @@ void shi_differ(const char *what, uint64_t mine, uint64_t least, uint64_t most)
 /*
  * See shi_same().  The collective computes the minimum and the maximum of all
  * values, the latter by the minimum of complements; if both are equal, all
- * values are.
+ * values are equal.
  */
 void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)
 {

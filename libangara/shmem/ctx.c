@@ -163,7 +163,7 @@ int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 }
 
 /**
- * shi_probe() - has the next PE ended? Then it ends the program
+ * shi_probe() - check the next PE; if it has ended, end the program
  * @what: what the caller waits for
  *
  * A PE that waits for another one without an operation on it, for a word or a
@@ -188,11 +188,11 @@ int64_t shi_now_ms(void)
 }
 
 /**
- * shi_missed() - what the caller tests for is not there yet
- * @what: the caller
+ * shi_missed() - note that a test of the program has failed
+ * @what: what the program tests for
  *
- * Calls shi_probe() at most every SHI_PROBE_MS, as a program may wait by a loop of
- * tests.
+ * Calls shi_probe() at most every SHI_PROBE_MS, since a program may wait by a loop
+ * of tests.
  */
 void shi_missed(const char *what)
 {
@@ -231,7 +231,7 @@ static __attribute__((noreturn)) void ctx_quiet_failed(struct shmemi_ctx *c, int
 		   angara_status_str(ANGARA_ST_UNREACHABLE) : strerror(-ret));
 }
 
-/* Takes completions, which are those of failed operations with ANGARA_FENCE. */
+/* Takes completions; only failed operations with ANGARA_FENCE have one. */
 static void ctx_reap(struct shmemi_ctx *c)
 {
 	struct angara_completion done;

@@ -15,7 +15,7 @@
 #define ENV_MOST	1e15		/* bytes, more than any memory */
 
 /**
- * struct env_var - a variable that is set
+ * struct env_var - an environment variable
  * @name: its name; the deprecated name SMA_... if only that one is set
  * @value: its value; NULL: both are unset or empty
  */

@@ -5,9 +5,10 @@
  *
  * Each PE ends as by exit(): buffers of stdio are written, and functions of
  * atexit() run.  A signal handler must not call exit(), so a thread of each PE
- * does, while the thread that got the signal waits in the handler.  It may hold a
- * lock that exit() needs; so the handler ends the process after EXIT_LIMIT_S.  If
- * all threads of the program block the signal, the PE's own thread takes it.
+ * does, while the thread that got the signal waits in the handler.  The waiting
+ * thread may hold a lock that exit() needs; so the handler ends the process
+ * after EXIT_LIMIT_S.  If all threads of the program block the signal, the PE's
+ * own thread takes it.
  *
  * A PE may have ended already, and another process may have its process id.  So
  * the signal is sent to a pidfd, which always refers to the same process, and
@@ -270,7 +271,10 @@ static void exit_others(int status)
 	if (!exit_begin(status)) {
 		if (!exiting)
 			exit_wait();
-		/* A function that exit() runs called this one. */
+		/*
+		 * This thread runs exit(), which runs a function that called
+		 * this one.
+		 */
 		fflush(NULL);
 		_exit(exit_status());
 	}

@@ -22,7 +22,9 @@ void shi_die(const char *fmt, ...)
 	va_list ap;
 
 	shi_far_wait();
-	/* An error because another PE ends all is no error. */
+	/*
+	 * If another PE ends the program, an error of this PE is a consequence.
+	 */
 	if (shi_exit_begun())
 		shi_exit_now(1);
 	va_start(ap, fmt);
@@ -302,7 +304,10 @@ SHI_DEF(void, query_thread, (int *provided))
 
 SHI_DEF(void, finalize, (void))
 {
-	/* exit() may run a function that finalizes, while other PEs end, too. */
+	/*
+	 * exit() may run a function that calls this one, while other PEs end,
+	 * too.
+	 */
 	if (shi.up && !shi_exit_begun())
 		shi_stop();
 }
@@ -331,7 +336,7 @@ SHI_DEF(int, addr_accessible, (const void *addr, int pe))
  * Turns fences into quiets from now on, and completes operations that wait
  * because of earlier fences.  Contexts that other threads may be using are not
  * touched.  Threads that begin at the same time all complete the operations of
- * the default context, so none returns before that.
+ * the default context, so no thread returns before they are complete.
  */
 static void direct_begin(void)
 {

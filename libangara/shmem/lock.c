@@ -13,7 +13,7 @@
 
 #define LOCK_NEXT	(1ULL << 32)
 #define LOCK_NAP_NS	20000	/* sleep per PE ahead in the queue */
-#define LOCK_NAP_MAX	50	/* most PEs that are counted */
+#define LOCK_NAP_MAX	50	/* most PEs ahead that are counted */
 #define LOCK_PATIENCE	16	/* a sleep grows to a 16th of the time waited so far */
 
 static int lock_home(const long *lock)

@@ -72,7 +72,7 @@ static void reduce_narrow(struct shmemi_team *t, const struct shi_kind *kind, ch
 }
 
 /*
- * Reduces in parts: the result does not depend on them, since elements are
+ * Reduces in parts: the result does not depend on the parts, since elements are
  * combined independently.
  */
 static void reduce_by_software(struct shmemi_team *t, const struct shi_kind *kind,

@@ -77,8 +77,8 @@ static uint64_t lib_hash(uint64_t hash, const struct dl_phdr_info *info,
 
 /**
  * struct lib_search - search for an object
- * @addr: a variable of it
- * @region: out: its variables
+ * @addr: a variable of the object
+ * @region: out: variables of the object
  * @hash: out: the next value of libs_hash
  */
 struct lib_search {

@@ -234,7 +234,8 @@ struct shi_place {
  * @align: power of two; the heaps of all PEs begin at multiples of @align
  * @direct: the program has an address in the heap of another PE, or is about to
  *	get one (atomic)
- * @direct_begun: operations before that are complete (atomic)
+ * @direct_begun: operations started before @direct was set are complete
+ *	(atomic)
  * @job: processes
  * @dom: memory regions, contexts
  * @def: default context
@@ -247,7 +248,7 @@ struct shi_place {
  * @globals: data and bss of the program; len 0: none
  * @libs: data and bss of shared libraries, in the order of their constructors
  * @n_libs: number of @libs
- * @lock: see above
+ * @lock: see the head of this file
  */
 struct shi_state {
 	bool up;
@@ -534,7 +535,10 @@ static inline void shi_same(struct shmemi_team *t, uint64_t value, const char *w
 		shi_same_check(t, value, what);
 }
 
-/* The same for symmetric memory. */
+/*
+ * With SHMEM_DEBUG: ends the program if a symmetric address differs among
+ * members.
+ */
 static inline void shi_same_place(struct shmemi_team *t, const void *addr, const char *what)
 {
 	if (shi.debug)

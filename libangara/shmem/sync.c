@@ -249,10 +249,10 @@ static struct sync_words words_from(const struct sync_words *s, uint32_t first)
 }
 
 /*
- * Return: index of a word for which the comparison holds; SIZE_MAX: none.  It
- * looks first at the words from a random one on: if the comparison goes on to
- * hold for a word, calls that are repeated return its index sooner or later, as
- * the specification demands.
+ * Return: index of a word for which the comparison holds; SIZE_MAX: none.  The
+ * search begins at a random word: if the comparison goes on to hold for a word,
+ * repeated calls return its index sooner or later, as the specification
+ * demands.
  */
 static size_t words_any(struct sync_words *s, int (*find)(struct sync_words *, uint32_t *,
 							  uint32_t))

@@ -36,7 +36,7 @@ struct options {
 	bool json;
 	bool help;
 	const char *server;	/* folder of an angara-vfio; NULL: the kernel */
-	const char *fabric;	/* description; NULL: that of the devices */
+	const char *fabric;	/* description of a fabric; NULL: the devices describe it */
 	unsigned int given;	/* OPT_* */
 };
 
@@ -236,7 +236,7 @@ struct tree {
 	struct tree_router *at;		/* rows, one per router of the fabric */
 	struct json_object *records;	/* the rows as received */
 	uint32_t set;			/* number of rows that exist */
-	uint32_t switches;		/* rows of switches among them */
+	uint32_t switches;		/* of these, rows of switches */
 	uint32_t root;			/* a root; fabric.routers: there is none */
 };
 

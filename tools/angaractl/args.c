@@ -87,7 +87,10 @@ int args_pair(struct args *args, const char *const *words, size_t count, int *wh
 	return *which < 0 ? MISUSED : args_value(args, words[*which], value);
 }
 
-/* Base 0: decimal, or hexadecimal after 0x; a leading 0 is not octal. */
+/*
+ * Reads a number.  Base 0: decimal, or hexadecimal after 0x; a leading 0 is not
+ * octal.
+ */
 static bool read_number(const char *text, int base, uint64_t *value)
 {
 	char *end;

@@ -3,7 +3,8 @@
  * angaractl counters: the counters of the hardware.
  *
  * Counters of all devices of a fabric are added up per port and per tree,
- * separately for switches; with "dev DEV" they are those of one device.
+ * separately for switches; with "dev DEV" the command shows the counters of one
+ * device.
  */
 
 #include <stdio.h>
@@ -167,7 +168,7 @@ static void drop_zeros(struct json_object *groups)
 	}
 }
 
-/* One record per counter, for the table. */
+/* Return: one record per counter, for the table. */
 static struct json_object *flatten(struct json_object *groups)
 {
 	struct json_object *flat = json_object_new_array();

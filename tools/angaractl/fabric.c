@@ -318,7 +318,7 @@ uint32_t fabric_digits(const struct fabric *fabric, uint32_t node,
 	return fabric->torus.ndims;
 }
 
-/* "1 (1,0,0)", or "switch 9" */
+/* Text of a router: "1 (1,0,0)", or "switch 9". */
 const char *fabric_router(const struct fabric *fabric, uint32_t router,
 			  char buf[ROUTER_NAME])
 {
@@ -338,7 +338,7 @@ const char *fabric_router(const struct fabric *fabric, uint32_t router,
 	return buf;
 }
 
-/* "X+" on a torus, otherwise the number. */
+/* Text of a port: "X+" on a torus, otherwise the number. */
 const char *fabric_port(const struct fabric *fabric, uint32_t port,
 			char buf[PORT_NAME])
 {
@@ -349,7 +349,7 @@ const char *fabric_port(const struct fabric *fabric, uint32_t port,
 	return buf;
 }
 
-/* "8 nodes", or "8 nodes and 2 switches" */
+/* Text of a count: "8 nodes", or "8 nodes and 2 switches". */
 const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT])
 {
 	int at = snprintf(buf, COUNT_TEXT, "%u node%s", nodes, nodes == 1 ? "" : "s");

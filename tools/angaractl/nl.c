@@ -68,7 +68,10 @@ void ctl_stop(struct nl *nl)
 	nl->sock = NULL;
 }
 
-/* If an attribute finds no room, the message is dropped, and ctl_call() reports it. */
+/*
+ * If there is no room for an attribute, the message is dropped, and ctl_call()
+ * reports this.
+ */
 static void put(struct nl_msg **msg, int attr, const void *value, int size)
 {
 	if (!*msg || !nla_put(*msg, attr, size, value))
@@ -224,7 +227,7 @@ static int on_record(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* Sends @msg and receives until the answer is complete; takes @msg. */
+/* Sends @msg, receives until the answer is complete, and frees @msg. */
 static int exchange(struct nl *nl, struct nl_msg *msg, struct answer *answer)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);

@@ -52,7 +52,10 @@ static void put_router(const struct fabric *fabric, uint32_t router)
 	put_text(fabric_router(fabric, router, name));
 }
 
-/* Largest digit of nodes in each place, plus 1.  Returns the number of digits. */
+/*
+ * For each place of the nodes' coordinates: largest digit, plus 1.  Returns the
+ * number of digits.
+ */
 static uint32_t digit_sizes(const struct fabric *fabric, uint32_t size[FABRIC_DIGITS])
 {
 	uint16_t digits[FABRIC_DIGITS];
@@ -72,8 +75,8 @@ static uint32_t digit_sizes(const struct fabric *fabric, uint32_t size[FABRIC_DI
 }
 
 /*
- * Places a node by its digits: even digits count to the right, odd ones down,
- * and the step grows with the digit's place.
+ * Places a node by its digits: digits at even places count to the right, at odd
+ * places down, and the step grows with the place.
  */
 static void place_node(struct report *r, uint32_t node, uint32_t many,
 		       const uint32_t size[FABRIC_DIGITS])

@@ -223,7 +223,9 @@ static size_t rows_that_fit(size_t trees)
 	return size.ws_row > trees + HEADINGS ? size.ws_row - trees - HEADINGS : 1;
 }
 
-/* A screen for people, which replaces the last one on a terminal. */
+/*
+ * Prints a screen for people.  On a terminal it replaces the previous screen.
+ */
 static void show_tables(struct json_object *links, struct json_object *trees,
 			size_t all_links, double seconds, const char *time)
 {
@@ -290,7 +292,7 @@ static int follow(struct nl *nl, struct top *top)
 		put_reading(&before);
 		before = now;
 		if (fflush(stdout) || ferror(stdout))
-			break;	/* main() reports it */
+			break;	/* main() reports the error */
 	}
 	put_reading(&before);
 	return status;

@@ -109,7 +109,10 @@ static int complete(struct plan *plan, const struct fabric *fabric)
 	uint16_t epoch = 0;
 	int status = DONE;
 
-	/* Packets of the previous tree with this number may still be in flight. */
+	/*
+	 * Packets of an earlier tree with this number may be in flight: draw a
+	 * random epoch.
+	 */
 	while (!epoch && getrandom(&epoch, sizeof(epoch), 0) == sizeof(epoch))
 		;
 	for (uint32_t i = 0; i < fabric->routers && !status; i++) {
@@ -357,11 +360,11 @@ static bool tree_is_up(const struct tree *tree)
 }
 
 /**
- * tree_repair() - create a tree that is down again, around links that are down
+ * tree_repair() - replace a tree that is down by one around links that are down
  * @nl: socket for requests
  * @tree: tree that is set
  *
- * Its processes have to join it again.
+ * The processes of the tree have to join it again.
  * Return: DONE or FAILED, with a message.
  */
 int tree_repair(struct nl *nl, const struct tree *tree)

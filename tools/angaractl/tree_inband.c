@@ -90,7 +90,7 @@ static struct json_object *inband_record(const struct inband *b, uint32_t router
 	return o;
 }
 
-/* Takes over a row that a router has answered. */
+/* Stores a row that a router has sent. */
 static void inband_row(struct inband *b, uint32_t router, const struct angara_mgmt_row *row)
 {
 	struct tree_router *at = &b->tree.at[router];
@@ -232,7 +232,7 @@ static uint32_t inband_failures(const struct inband *b, struct angara_failure *l
 	return count;
 }
 
-/* Makes the tree avoid them. */
+/* Makes the tree avoid what inband_failures() lists. */
 static int inband_avoid(struct inband *b)
 {
 	struct fabric *fabric = &b->tree.fabric;

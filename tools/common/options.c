@@ -134,7 +134,7 @@ static void complete(const struct opts_command *c)
 	printf(" ;;\n\tesac\n}\ncomplete -F %s %s\n", function, tool_name);
 }
 
-/* Tables of getopt_long().  Return: the number of long options. */
+/* Fills the tables of getopt_long().  Return: the number of long options. */
 static size_t fill(const struct opt *opt, struct option *longs, size_t n,
 		   char *letters)
 {
@@ -177,7 +177,10 @@ static int wrong(const struct opts_command *c, int found, char **argv)
 		return misuse("option '%s' wants a value", word);
 	if (optopt && !strncmp(word, "--", 2))
 		return misuse("option '%s' takes no value", word);
-	/* A letter may be within a word; a long option is the whole word. */
+	/*
+	 * A letter may be within a word, so name it alone; a long option is the
+	 * whole word.
+	 */
 	if (optopt)
 		return misuse("unknown option '-%c'; see %s --help", optopt,
 			      tool_name);

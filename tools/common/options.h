@@ -4,8 +4,9 @@
  * of --help, and the completion of words in bash.
  *
  * Every command has -h (--help), -V (--version) and --bash-completion without an
- * entry in its table. A wrong option is one line on standard error that begins
- * with the name of the command, and MISUSED as the exit status.
+ * entry in its table.  For a wrong option the command prints one line on
+ * standard error, which begins with the name of the command; its exit status is
+ * MISUSED.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H

@@ -27,12 +27,15 @@
 #define OF_USER		96
 #define OF_ROOT		16	/* places that only root gets */
 #define SILENCE_NS	2000000000ULL	/* longest time until the request */
-#define TICK_MS		200	/* between looks at orphans, at first */
-#define TICK_MAX_MS	2000	/* and after a while without a change */
+#define TICK_MS		200	/* ms between looks at orphans, at first */
+#define TICK_MAX_MS	2000	/* ms between looks, after a while without a change */
 
 _Static_assert(OF_USER > ANGARA_MAX_TREES, "a user may hold all trees of a fabric");
 
-/* Client i has the entry i + 1 of polled; that of a free place has no socket. */
+/*
+ * Client i has the entry i + 1 of polled; the entry of a free place has no
+ * socket.
+ */
 static struct pollfd polled[CLIENTS + 1];
 static uid_t uids[CLIENTS];
 static bool answered[CLIENTS];

@@ -3,8 +3,8 @@
  * angara-fm: devices, their rows and delegations.
  *
  * A module that is loaded again has another netlink family.  So after an error the
- * manager looks for the family before the next request; without one it ends, and
- * its service starts it again every few seconds.
+ * manager looks for the family before the next request; if there is none, the
+ * manager ends, and its service starts it again every few seconds.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -121,7 +121,10 @@ struct fm_list {
 uint64_t fm_now(void);
 int fm_address(const struct fm_opts *opts, struct sockaddr_un *at);
 
-/* clients.c: both return FAILED, with a message; clients_listen() else DONE */
+/*
+ * clients.c: both return FAILED, with a message, after an error; else
+ * clients_listen() returns DONE
+ */
 int clients_listen(const struct fm_opts *opts);
 int clients_run(void);
 

@@ -117,7 +117,7 @@ static void lease_add(uint64_t fabric, uint32_t tree, uid_t uid, int client)
 	};
 }
 
-/* Makes orphans of delegations to users that belong to no lease. */
+/* Makes an orphan of each delegation to a user that belongs to no lease. */
 static void lease_adopt(const struct fm_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n && count < ANG_FM_MOST; i++) {
@@ -147,7 +147,7 @@ static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 	return 0;
 }
 
-/* Return: 0, with a lease; the error of the reply. */
+/* Return: 0: the user has a lease; else the error of the reply. */
 static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request *q,
 		     uid_t uid, int client, uint32_t *tree)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-fm: options, and the lock by which one of several managers leads. */
+/* angara-fm: options, and the lock that only one of several managers gets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 const char tool_name[] = "angara-fm";
 
-/* Of the files that are shared with angaractl. */
+/* Options of the files that are shared with angaractl. */
 struct options options;
 
 enum {

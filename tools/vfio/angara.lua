@@ -4,7 +4,7 @@
 --
 --   wireshark -X lua_script:angara.lua FILE
 --
--- Frames stand under link type USER0; Documentation/trace.rst describes them.
+-- Frames have link type USER0; Documentation/trace.rst describes them.
 
 local angara = Proto("angara", "Angara packet")
 

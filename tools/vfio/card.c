@@ -8,8 +8,8 @@
 
 #include "card.h"
 
-#define SAY_LINES	10U	/* most lines about a client's errors ... */
-#define SAY_SECONDS	10U	/* ... in this number of seconds */
+#define SAY_LINES	10U	/* most lines about a client's errors in SAY_SECONDS */
+#define SAY_SECONDS	10U	/* time in which at most SAY_LINES are printed */
 
 /** seconds() - read the monotonic clock; never 0 */
 u64 seconds(void)

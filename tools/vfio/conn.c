@@ -20,7 +20,7 @@
 #define CONNECT_MS	1000U	/* limit for TCP to connect */
 #define HELLO_MS	5000U	/* limit for a hello to arrive */
 #define RETRY_MS	100U
-#define REDIAL_MS	1000U	/* between attempts to find the successor of a lost server */
+#define REDIAL_MS	1000U	/* ms between attempts to find the successor of a lost server */
 #define JOIN_MS		5000U	/* limit for a new server to join */
 #define ALIVE_MS	200U	/* longest time between two frames */
 #define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
@@ -70,7 +70,8 @@ static void refuse(struct peer *p, const char *why)
 	u32 size;
 
 	/*
-	 * If a frame is sent in part, the peer would read the text as its rest.
+	 * If a frame is sent in part, the peer would read the text as the rest
+	 * of the frame.
 	 */
 	if (!p->s || p->state < PEER_HELLO || p->sent || p->out_at)
 		return;
@@ -104,7 +105,7 @@ static void leave(struct peer *p, const char *why)
 	p->lost = true;
 	p->retry = peer_ms() + REDIAL_MS;
 	peer_lost(p, why);
-	/* The caller then runs the resulting work of the fabric. */
+	/* Make this peer's thread run the resulting work of the fabric. */
 	peer_wake(p);
 }
 

@@ -20,7 +20,7 @@
 
 #define SLICE	16384U	/* units of work (ang_work.h) between checks for
 			 * other work */
-#define ROUNDS	64U	/* such rounds in the thread that writes a register */
+#define ROUNDS	64U	/* slices that the thread that writes a register runs */
 
 struct fabric {
 	void *mem;

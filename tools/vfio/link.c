@@ -21,9 +21,9 @@
 
 #include "link.h"
 
-#define MAX_TAKEN_FRAMES	8U	/* in flight */
+#define MAX_TAKEN_FRAMES	8U	/* most WIRE_TAKEN frames in flight */
 #define TAKEN_PER_FRAME		64U
-#define MAX_MGMT_FRAMES		64U	/* in flight */
+#define MAX_MGMT_FRAMES		64U	/* most WIRE_MGMT frames in flight */
 
 static bool is_ours(const struct link *l, u32 node)
 {
@@ -197,7 +197,10 @@ static void ring_collect(struct link *l, struct link_out *o, u32 vc)
 	}
 }
 
-/* Drop packets if MAX_MGMT_FRAMES are unacknowledged, or memory is lacking. */
+/*
+ * Make frames of management packets.  Drop packets if MAX_MGMT_FRAMES are
+ * unacknowledged, or memory is lacking.
+ */
 static void mgmt_collect(struct link *l, const struct link_out *o)
 {
 	struct wire_mgmt w = { .node = cpu_to_le32(o->node), .dir = (u8)o->dir };

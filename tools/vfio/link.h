@@ -67,7 +67,7 @@ struct link {
 	u64 seen;		/* number of the last frame received */
 	struct link_frame *head;	/* frames after @acked */
 	struct link_frame **tail;
-	struct link_frame *next;	/* the first of these frames to send */
+	struct link_frame *next;	/* the first frame in this list to send */
 	u32 frames_taken;	/* WIRE_TAKEN frames in the list */
 	u32 frames_mgmt;	/* WIRE_MGMT frames in the list */
 	u64 packets_out;

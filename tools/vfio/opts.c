@@ -13,7 +13,7 @@
 #include "options.h"
 #include "opts.h"
 
-#define SMALL	64U	/* a larger fabric has lower default limits */
+#define SMALL	64U	/* a fabric of more nodes has lower default limits */
 #define TEXT_MOST	4095U	/* most bytes of a description that drivers read */
 
 const char tool_name[] = "angara-vfio";

@@ -11,7 +11,7 @@
 #define OPTS_MAX_CARDS	1024U	/* most adapters that one process serves */
 #define OPTS_MAX_THREADS 64U
 
-#define OPTS_MIN_MAPS	65535U	/* least: clients may assume this number */
+#define OPTS_MIN_MAPS	65535U	/* fewest maps: clients may assume this number */
 #define OPTS_MAX_MAPS	(1U << 20)
 #define OPTS_MAPS	262144U	/* 1 GiB in pages, which an IOMMU maps */
 

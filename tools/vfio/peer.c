@@ -122,8 +122,8 @@ static void list(const bool *nodes, u32 num, char *text, size_t size)
 }
 
 /*
- * Can @h be the hello of @p, or of a new server, while this server starts?
- * Caller holds the lock.
+ * While this server starts: can @h be the hello of @p, or of a new server?
+ * Return: NULL, or the error.  Caller holds the lock.
  */
 static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			      const struct hello *h)
@@ -338,7 +338,7 @@ static struct peer *find(struct peers *ps, u64 self)
 	return NULL;
 }
 
-/* Return: an accepted peer without nodes, or a new one; NULL: none. */
+/* Return: an accepted peer without nodes, or a new peer; NULL: none. */
 static struct peer *vacant(struct peers *ps, const struct address *from)
 {
 	u32 i, k;

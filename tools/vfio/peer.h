@@ -57,17 +57,17 @@ enum peer_state {
 struct peer {
 	struct peers *all;
 	struct address addr;
-	bool dials;		/* otherwise the other side dials */
+	bool dials;		/* this side dials; else the other side */
 	pthread_t thread;
 	int wake;		/* eventfd */
 	u32 notified;		/* atomic: there is work */
 	u32 idle;		/* atomic: nothing is in flight */
 	/* Under peers.lock. */
-	u64 other;		/* random number of that server, 0: unknown */
+	u64 other;		/* random number of the peer's server, 0: unknown */
 	bool *nodes;		/* nodes of the peer, if known */
 	struct stream *handed;	/* a new connection, NULL: none */
 	struct hello handed_hello;
-	bool *handed_nodes;	/* of @handed_hello */
+	bool *handed_nodes;	/* nodes of @handed_hello */
 	bool met;		/* both hellos have arrived */
 	bool linked;		/* the peer has a connection now */
 	bool gone;		/* the peer's nodes are lost */
@@ -85,7 +85,7 @@ struct peer {
 	struct link link;
 	enum peer_state state;
 	bool lost;		/* copy of @gone in the peer's thread */
-	bool relink;		/* its links must be found again */
+	bool relink;		/* the peer's links must be found again */
 	bool join_sent;
 	u32 join_era;		/* era of a JOIN without an answer yet; 0: none */
 	u64 join_lost;
@@ -98,7 +98,7 @@ struct peer {
 	u64 retry;		/* ms: time of the next dial */
 	u64 ack_told;
 	u32 sent;		/* bytes of the frame at link.next */
-	u8 *out;		/* a frame without a number */
+	u8 *out;		/* frame to send that has no number */
 	u32 out_at;
 	u32 out_size;
 	u8 *in;

@@ -83,7 +83,7 @@ struct vfu_msg {
 	const u8 *body;
 	u32 len;		/* bytes of body */
 	u32 num_fds;
-	bool more_fds;		/* it had more; they are closed */
+	bool more_fds;		/* the message had more descriptors; they are closed */
 	int fds[VFU_MAX_FDS];	/* a handler that keeps a descriptor sets -1 here */
 };
 

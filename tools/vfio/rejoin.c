@@ -24,8 +24,8 @@
 #include "peer.h"
 
 /*
- * Most that an era may be ahead: ang_later() takes one far ahead for an earlier
- * era.
+ * Most by which an era may be ahead of the current one: ang_later() takes an
+ * era that is too far ahead for an earlier one.
  */
 #define ERA_STEP	0x10000U
 
@@ -133,7 +133,7 @@ const char *rejoin_fits(struct peer *p, const struct hello *h)
 }
 
 /**
- * rejoin_begin() - a peer's connection is that of a new server
+ * rejoin_begin() - let a new server begin to replace a lost peer
  * @p: lost peer whose nodes, if any, are among @nodes
  * @self: number of the new server
  * @nodes: its nodes

@@ -98,7 +98,7 @@ static const char *load(struct tls_key *key, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *flaw = file_flaw(fd);
-	char text[DIGITS + 2];	/* a newline, and a byte that shows excess */
+	char text[DIGITS + 2];	/* digits, a newline, and a byte that shows excess */
 	ssize_t n = 0;
 
 	if (!flaw) {

@@ -46,8 +46,8 @@
 #define SHMEMI_OF8(a, b, c, d, e, f, g, h, name, ...)	name
 
 /*
- * Selects by the type of the first argument, or of the second one after a
- * context or team.
+ * Selects the routine by the type of the first argument, or of the second one
+ * after a context or team.
  */
 #define SHMEMI_1(gen, name, x, ...) \
 	_Generic(*(x), SHMEMI_GEN_##gen(shmem_, _##name))(x, __VA_ARGS__)
