@@ -54,7 +54,7 @@ static bool measures_in(const struct ami_call *k, int rank)
 	}
 }
 
-/* Sum of counts.  Return: -1 one is negative. */
+/* Sum of counts.  Return: -1: a count is negative. */
 static MPI_Count counts_sum(const struct ami_call *k, const void *counts, int size)
 {
 	MPI_Count sum = 0;
@@ -70,7 +70,10 @@ static MPI_Count counts_sum(const struct ami_call *k, const void *counts, int si
 	return sum;
 }
 
-/* Number of elements that measure this member's message; -1: invalid. */
+/*
+ * Number of elements that measure this member's message; -1: a count is
+ * negative.
+ */
 static MPI_Count call_elements(const struct ami_call *k, bool in, int rank,
 			       int size)
 {

@@ -82,8 +82,8 @@ bool ami_vote(MPI_Comm comm, bool mine)
 }
 
 /*
- * As ami_vote(), during the creation of a team: the context is locked by the
- * caller, and unlocked meanwhile.
+ * As ami_vote(), during the creation of a team: the caller has locked the
+ * context, which is unlocked during the vote.
  */
 static bool team_vote(const struct ami_comm *c, bool mine)
 {

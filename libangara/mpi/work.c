@@ -303,7 +303,8 @@ static bool team_quiet(const struct ami_team *t)
 /**
  * ami_team_drain() - wait for all operations of a team before it ends
  *
- * Another thread may close some of them; they refer to the team.
+ * Another thread may still close some of these operations, which refer to the
+ * team.
  */
 void ami_team_drain(struct ami_team *t)
 {

@@ -162,7 +162,7 @@ void shi_differ(const char *what, uint64_t mine, uint64_t least, uint64_t most)
 
 /*
  * See shi_same().  The collective computes the minimum and the maximum of all
- * values, the latter by the minimum of complements; if both are equal, all
+ * values, the maximum by the minimum of complements; if both are equal, all
  * values are equal.
  */
 void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)

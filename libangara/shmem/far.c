@@ -68,7 +68,10 @@ static int far_send(struct angara_ctx *a, unsigned int pe, uint16_t code, int st
 	return angara_send_inline(a, far.peers[pe], &head, NULL, 0);
 }
 
-/* Starts a thread that takes no signals, as those of the program are for its threads. */
+/*
+ * Starts a thread that takes no signals: the program's threads handle its
+ * signals.
+ */
 void shi_thread_start(pthread_t *thread, void *(*run)(void *))
 {
 	sigset_t all, old;

@@ -186,8 +186,8 @@ static void places_exchange(void)
 }
 
 /*
- * Creates SHMEM_TEAM_SHARED: all PEs whose heap has a location, or only this
- * PE.
+ * Creates SHMEM_TEAM_SHARED: all PEs whose heap has a place in shared memory;
+ * if the heap of this PE has none, only this PE.
  */
 static void shared_open(void)
 {

@@ -42,7 +42,7 @@ static uint64_t lock_read(const long *lock)
 /**
  * struct lock_held - with SHMEM_DEBUG: a lock that this PE holds
  * @lock: address
- * @next: another one
+ * @next: next held lock
  */
 struct lock_held {
 	const long *lock;

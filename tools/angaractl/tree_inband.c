@@ -4,7 +4,7 @@
  * read and written by management packets from one device.
  *
  * The device describes its fabric; discovery finds the routers that answer and the
- * links that are up.  A tree goes around all others.
+ * links that are up.  A tree goes around all other routers and links.
  */
 
 #include <errno.h>

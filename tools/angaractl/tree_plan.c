@@ -2,8 +2,8 @@
 /*
  * angaractl tree plan: costs of trees before they are created.
  *
- * The fabric is that of the devices, or a fabric that --fabric describes, which
- * needs neither devices nor the driver.
+ * Devices describe the fabric, or --fabric does, which needs neither devices
+ * nor the driver.
  */
 
 #include <errno.h>

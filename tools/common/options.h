@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /**
- * struct opt - an option; tables end with an empty one
+ * struct opt - an option; a table ends with an empty option
  * @id: letter of the option; without a letter, a number from OPTS_LONG on
  * @name: long name, or NULL
  * @value: name of its value in --help, or NULL

@@ -183,7 +183,10 @@ static bool clients_close(void)
 	return ended;
 }
 
-/* Disconnects clients that send no request.  Return: whether some may still do so. */
+/*
+ * Disconnects clients that send no request.  Return: whether a client still has
+ * to send its request.
+ */
 static bool clients_silent(void)
 {
 	bool some = false;

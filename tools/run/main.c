@@ -11,7 +11,7 @@
 
 /*
  * Keep descriptors 0, 1 and 2 for input and output, even if the launcher starts
- * without them: no line may go into another file.
+ * without them: otherwise a line could go into another file.
  */
 static void files_open(void)
 {

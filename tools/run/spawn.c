@@ -183,8 +183,8 @@ static void close_ends(struct ends *e, int side)
 }
 
 /*
- * Descriptors 0, 1 and 2 must stay what they are, so they must be open at the
- * start.
+ * Requires that descriptors 0, 1 and 2 are open, so that none of the ends gets
+ * one of these numbers.
  */
 static int open_ends(struct ends *e)
 {

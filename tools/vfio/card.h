@@ -116,8 +116,8 @@ struct card {
 	bool negotiated;	/* VFIO_USER_VERSION is answered */
 	struct say_limit limit;
 	/*
-	 * A call that the client may make block, such as write(2) to its
-	 * eventfd, began at this second; atomic, 0: none.
+	 * Second in which a call began that the client may block, such as
+	 * write(2) to its eventfd; atomic, 0: no such call.
 	 */
 	u64 since;
 	bool stuck;		/* the call took too long: drop the client */

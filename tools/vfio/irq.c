@@ -4,9 +4,9 @@
  *
  * The model raises vectors in any thread, which only marks them as raised.  The
  * card's thread sends them, so only this thread uses the state that decides
- * how: what the guest has enabled, and the eventfds of the client.  A client
- * that makes a write to its eventfd block holds up only the thread of its card,
- * until the server's main thread interrupts it.
+ * how: what the guest has enabled, and the eventfds of the client.  If a client
+ * blocks a write to its eventfd, only the thread of its card waits, until the
+ * server's main thread interrupts it.
  *
  * INTx is a level: high while ANGARA_REG_ISR is not zero.  The client is
  * notified when it rises, and again if it is high when the client unmasks it.

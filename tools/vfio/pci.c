@@ -188,7 +188,7 @@ void pci_write(struct card *c, u64 off, const void *buf, u32 len)
 		flr |= off + i == CAP_EXP + PCI_EXP_DEVCTL + 1 &&
 		       from[i] & PCI_EXP_DEVCTL_BCR_FLR >> 8;
 	}
-	/* Only D0 and D3 exist. */
+	/* The card has only the power states D0 and D3. */
 	if (*power % 4 == 1 || *power % 4 == 2)
 		*power = before;
 	if (flr)

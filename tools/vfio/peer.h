@@ -123,7 +123,7 @@ struct peers {
 	bool *missing;		/* scratch */
 	u32 join_era;		/* atomic: era in which this server joins; 0: none */
 	u64 join_lost;		/* hash of the nodes that were lost when this server asked to
-				 * join, its own included
+				 * join, including the nodes of this server
 				 */
 	bool whole;		/* atomic: all nodes have a server, or are lost */
 	bool stop;		/* atomic */

@@ -160,7 +160,10 @@ static int do_set_irqs(struct card *c, struct vfu_msg *m, u8 *out)
 		return -EINVAL;
 	if (len)
 		which = m->body + sizeof(set);
-	/* Without data, count 0 from 0 on removes all eventfds. */
+	/*
+	 * A request without data, with start 0 and count 0, removes all
+	 * eventfds.
+	 */
 	if (!set.count && !set.start && data == VFIO_IRQ_SET_DATA_NONE &&
 	    action == VFIO_IRQ_SET_ACTION_TRIGGER)
 		return irq_set(c, set.index, 0, count, NULL);

@@ -3,9 +3,9 @@
  * Sockets: one thread per card, which serves one client after another.
  *
  * A message is read in two parts, its header and then the rest, never more: so
- * file descriptors that arrive belong to that message.  While a client does not
- * take a reply, the server reads nothing more from it.  The server keeps at
- * most one message and one reply of a client.
+ * file descriptors that arrive belong to the message that is read.  While a
+ * client does not take a reply, the server reads nothing more from it.  The
+ * server keeps at most one message and one reply of a client.
  *
  *   client	the card's thread alone
  *   stop	atomic; set by the main thread, which then wakes this thread

@@ -127,7 +127,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 		return ret;
 	afi_lock(av->domain);
 	/*
-	 * @addr contains addresses of the table before this change: apply the
+	 * The program knows the addresses from the shared table: apply the
 	 * changes of other processes first.
 	 */
 	afi_av_sync(av);

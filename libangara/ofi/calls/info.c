@@ -292,7 +292,10 @@ static void fill_domain(struct fi_domain_attr *dom, const struct fi_info *hints,
 	if (want && want->control_progress)
 		dom->control_progress = want->control_progress;
 	dom->resource_mgmt = FI_RM_ENABLED;
-	/* Both types are possible, unless the hints request one. */
+	/*
+	 * Both types of address vectors are possible, unless the hints request
+	 * one.
+	 */
 	dom->av_type = want ? want->av_type : FI_AV_UNSPEC;
 	dom->mr_mode = mr_mode(want, version);
 	dom->mr_key_size = sizeof(u64);

@@ -111,9 +111,9 @@ static void nic_print_bus(const struct afi_nic *nic, char text[NIC_TEXT])
 }
 
 /*
- * Appends to the text in @buf.  @len is the size of @buf, or, in some versions of
- * libfabric, what the text leaves of it: a text as long as @len fits only in the
- * second case.
+ * Appends to the text in @buf.  Some versions of libfabric pass the size of
+ * @buf as @len, others the bytes that are left after the text.  A text as long
+ * as @len fits only in the second case.
  */
 static int nic_tostr(const struct fid *fid, char *buf, size_t len)
 {

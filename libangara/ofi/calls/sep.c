@@ -133,7 +133,10 @@ static int sep_rx_ctx(struct fid_ep *fid, int index, struct fi_rx_attr *attr,
 	return open_ctx(ctx, rx_attr(ctx, attr), FI_CLASS_RX_CTX, out, context);
 }
 
-/* These calls are made on contexts, not on the scalable endpoint. */
+/*
+ * The scalable endpoint refuses these calls: programs make them on its
+ * contexts.
+ */
 AFI_NO_CALL(ssize_t, no_cancel, fid_t fid, void *context)
 
 static int no_getopt(fid_t fid, int level, int optname, void *optval,

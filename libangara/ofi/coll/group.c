@@ -87,9 +87,9 @@ bool afi_group_awaits(const struct afi_group *g, u32 rank)
  * afi_group_end() - compute the deadline of the current step of a join
  * @g: group
  *
- * The member that waits for a missing member reports it as culprit.  Its
- * deadline is AFI_TELL_MS earlier than that of the next member in the tree, so
- * that this next member is notified in time.
+ * The member that waits for a missing member reports the missing member as
+ * culprit.  A member's deadline is AFI_TELL_MS before the deadline of the next
+ * member in the tree, so the next member is notified in time.
  *
  * Return: deadline.
  */
@@ -166,7 +166,7 @@ static void group_joined(struct afi_group *g)
 	group_report(g, 0);
 }
 
-/* Handles that all members know the number. */
+/* Called when all members know the number of the group. */
 static void group_agreed(struct afi_group *g)
 {
 	int ret;

@@ -314,7 +314,7 @@ void afi_op_start(struct afi_op *op)
 }
 
 /*
- * Handles that a message of the operation has been sent or, with @err, has
+ * Called when a message of the operation has been sent or, with @err, has
  * failed.
  */
 void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st)
@@ -333,7 +333,7 @@ void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st)
 }
 
 /*
- * Handles that the peer has completed the action that the operation waited for
+ * Called when the peer has completed the action that the operation waited for
  * or, with @err, has failed.
  */
 void afi_op_came(struct afi_op *op, int err)

@@ -64,9 +64,9 @@ static void rma_keys(struct afi_plan *plan, const struct fi_msg_rma *msg)
 }
 
 /*
- * Cuts the operation into pieces, each within one element of both lists.  There
- * is at least one part, possibly empty, so that the peer's address and key are
- * checked.
+ * Cuts the operation into pieces, each within one element of the list of local
+ * memory and one of the list of remote memory.  There is at least one part,
+ * possibly empty, so that the peer's address and key are checked.
  */
 static void rma_cut(struct afi_plan *plan, const struct fi_msg_rma *msg)
 {
