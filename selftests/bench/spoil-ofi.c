@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Corrupts the memory of ofi-rate: clears the last byte of its buffer each time
- * the two processes meet, also after the messages that are checked.  That byte is
- * the last one of a destination of SPOILT bytes, where no process sends a 0.  Data
- * of a message may still arrive when the processes meet, so wait for it: it would
- * replace the wrong byte.
+ * the two processes meet, also after the messages that are checked. That byte is
+ * the last one of a destination of SPOILT bytes, where no process sends a 0. The
+ * data of a message may arrive after the processes have met and replace the
+ * cleared byte, so the library first waits for the data.
  */
 #include <dlfcn.h>
 #include <stddef.h>

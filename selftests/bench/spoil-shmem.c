@@ -11,7 +11,7 @@ static void spoil(void *dest, size_t len)
 		((char *)dest)[len - 1] ^= 1;
 }
 
-/* A put of PE 0 to PE 1: the destination is at PE 1. */
+/* PE 0 puts to PE 1: the last byte at the destination gets a wrong bit. */
 void shmem_putmem(void *dest, const void *source, size_t len, int pe)
 {
 	char flip;

@@ -14,7 +14,10 @@ static void expect(const char *what, double got, double want)
 	bad = 1;
 }
 
-/* Two processes, three samples: first those of rank 0, then of rank 1. */
+/*
+ * Two processes with three samples each: first those of rank 0, then those of
+ * rank 1.
+ */
 static void spans(void)
 {
 	const struct bench_stamp stamps[] = {

@@ -10,7 +10,7 @@ set -u
 . selftests/tap.sh
 . selftests/build/kbuild.sh
 
-# Only one file may depend on the version of the kernel.
+# Only one file of the driver may depend on the version of the kernel.
 one_place()
 {
 	! grep -rnE 'LINUX_VERSION|KERNEL_VERSION|linux/version\.h|UTS_RELEASE' \

@@ -22,7 +22,7 @@ build()
 	local log=$TAP_TMP/log status=0 options=()
 
 	if [ "$2" != selftests/kselftest ] && is_default "$1"; then
-		# In that variant warnings are errors.
+		# In the variant "plain" compiler warnings are errors.
 		variant plain "$2"
 		return
 	fi
@@ -62,8 +62,8 @@ lay_tree()
 		cp -r selftests/kselftest "$IN_TREE"
 }
 
-# in_tree TARGET...: makes targets there, without optimization, since nothing
-# runs. Below another make, lib.mk has no default for OUTPUT.
+# in_tree TARGET...: makes targets in the part of the kernel tree, without optimization, since no
+# program runs. Below another make, lib.mk has no default for OUTPUT.
 in_tree()
 {
 	local log=$TAP_TMP/log status=0 options=()
@@ -74,7 +74,7 @@ in_tree()
 	judge "$status" "$log"
 }
 
-# listed NAME...: prints the files in these variables of the Makefile.
+# listed NAME...: prints the files that these variables of kselftest's Makefile name.
 listed()
 {
 	# shellcheck disable=SC2016 # make expands it
@@ -83,7 +83,7 @@ listed()
 		listed | xargs -n 1 | sort
 }
 
-# Every program of the Makefile is there, and no other.
+# Is every program that the Makefile names built, and no other one?
 all_built()
 {
 	listed TEST_GEN_PROGS TEST_GEN_FILES >"$TAP_TMP/want"
@@ -97,7 +97,7 @@ cleaned()
 	in_tree clean && diff -r selftests/kselftest "$IN_TREE"
 }
 
-# The tree would show that a program needs another header of the driver.
+# Does the build fail if a program needs a header that a kernel tree does not export?
 needs_other()
 {
 	sed -i '/#include "at_harness.h"/a#include "ang_hw.h"' "$IN_TREE/values.c" &&

@@ -3,9 +3,9 @@
  * frames FILE: writes a capture with a frame of every event and type, by
  * angara-vfio's own code, and prints how a reader must show each frame.
  *
- * frames --lost FILE: the capture of a reader that was too slow.
+ * frames --lost FILE: writes the capture of a reader that was too slow.
  *
- * frames --records FILE: the capture of the records on standard input.
+ * frames --records FILE: writes the capture of the records on standard input.
  *
  * frames --read FILE: prints the records of a capture by the simulator's reader,
  * or its error and status 3.

@@ -9,7 +9,7 @@ set -u
 . selftests/vfio/server.sh
 . selftests/debug/gate.sh
 
-# Kernel kcsan, which is faster, runs the rest of them.
+# Kernel debug runs fewer rounds than the default: kernel kcsan, which is faster, runs all.
 ANGARA_TEST_ROUNDS=${ANGARA_TEST_ROUNDS:-30}
 
 check 'the modules build for kernel debug' tools/vm/build modules debug

@@ -40,7 +40,8 @@ passes()
 	! grep -q '^not ok' "$TAP_TMP/gate"
 }
 
-# finds KERNEL PROGRAM FILE FROM TO REPORT
+# finds KERNEL PROGRAM FILE FROM TO REPORT: does the gate report the fault in FILE by a text that
+# matches REPORT?
 finds()
 {
 	local kernel=$1 program=$2 file=$3 report=$6 status=0
@@ -57,7 +58,7 @@ finds()
 	return "$status"
 }
 
-# try FIRST NAME FROM TO REPORT
+# try FIRST NAME FROM TO REPORT: tests one fault of the list.
 try()
 {
 	local kernel program file

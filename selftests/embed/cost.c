@@ -12,7 +12,7 @@
  *	cost rings			doorbells of a batch of 64 puts
  *	cost memory			bytes per node and per context
  *
- * It is linked so that memcpy() and the allocator are those below.
+ * The program is linked with its own memcpy() and allocator, see below.
  */
 #include <err.h>
 #include <stdio.h>

@@ -35,14 +35,20 @@ static u32 first_n, last_n;
  */
 static void host_drop(u32 kind, union ang_counters *c)
 {
-	/* Not a count, but the number of packets that may be sent now. */
+	/*
+	 * Not a count, but the number of packets that may be sent at the
+	 * moment.
+	 */
 	if (kind == ANGARA_CNT_TREE)
 		c->tree.up_credits = 0;
 	if (kind == ANGARA_CNT_CTX)
 		c->ctx.interrupts = 0;
 }
 
-/* Contexts of a node are in the order of their opening: they are added up. */
+/*
+ * Contexts of a node are in the order of their opening, so their counters are
+ * added up.
+ */
 static struct counted *object(struct counted *to, u32 *n, u32 router, u32 kind,
 			      u32 index)
 {

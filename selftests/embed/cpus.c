@@ -12,7 +12,7 @@
 
 #include "embed/embed.h"
 
-#define CPUS	3000	/* number in the machine; this process may use every third one */
+#define CPUS	3000	/* processors of the machine; the process may use every third one */
 
 /* Replaces the function of the C library. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)

@@ -50,7 +50,10 @@ static void let_go(struct emb_run *r)
 	held.pi = 0;
 }
 
-/* Commands stay in order: the next command releases the delayed one. */
+/*
+ * Commands stay in order: the next command gives the delayed one to the adapter
+ * first.
+ */
 void __wrap_emb_submit(struct emb_run *r, u32 node,
 		       const struct angara_adm_cmd *cmd, u32 pi)
 {

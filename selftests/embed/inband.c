@@ -35,9 +35,9 @@
  * @sent: packets so far
  * @sets: SET requests among them
  * @at: number of the packet that is lost, NEVER: none
- * @executed: its request is executed, only the answer is lost
+ * @executed: the router executes the lost request; only its answer is lost
  * @forever: later packets to the same router are lost, too
- * @dead: that router's path
+ * @dead: path of the router of @forever
  * @event: what happens before packet @at instead
  * @lost: what happens after the loss of packet @at
  */
@@ -127,8 +127,8 @@ static const struct angara_path *path_to(u32 router)
 }
 
 /*
- * Reads the row of a router, without faults.  Return: its epoch; 0: there is
- * none.
+ * Reads the row of a router, without faults. Return: the row's epoch, or 0 if
+ * the router has no row.
  */
 static u32 row_epoch(u32 router, u8 *state)
 {
@@ -179,8 +179,8 @@ static int lift(void)
 }
 
 /*
- * Success: are all rows set? After the error @ret: is at most the row left
- * that is reported?
+ * Has an attempt that returned @ret left all rows or none? After success all
+ * rows are set. After an error at most the row is left that @f reports.
  */
 static bool all_or_none(int ret, const struct angara_tree_failure *f)
 {
@@ -329,7 +329,7 @@ static void cut_links(void)
 	ok(good && errors > in_tree, "any link goes down at any moment");
 }
 
-/* The map shows a link of the tree that is down: nothing is sent. */
+/* The map shows a link of the tree that is down: no packet is sent. */
 static void known_cut(void)
 {
 	struct angara_map *whole = map;
@@ -374,7 +374,7 @@ static void write_first(void)
 }
 
 /*
- * Another manager has set the row of the last router; at any moment it also
+ * Another manager has set the row of the last router. At any moment it also
  * sets the row of the first router.
  */
 static void others_write(void)
@@ -441,8 +441,8 @@ static void lost_undo(bool executed)
 }
 
 /*
- * Another manager clears a row after it was set: the attempt to set the tree
- * fails.
+ * Another manager clears a row after it was set: the attempt of the first
+ * manager fails.
  */
 static void clear_first(void)
 {
@@ -504,7 +504,7 @@ static void keys(void)
 
 /*
  * The router of the last row dies while rows are cleared: the rows of all other
- * routers are cleared, its own stays.
+ * routers are cleared, only its own row stays.
  */
 static void clear_dead(void)
 {
@@ -521,8 +521,8 @@ static void clear_dead(void)
 	faults.forever = true;
 	faults.sent = 0;
 	/*
-	 * The packets for routers before it in the map are not lost: three for
-	 * each that has a row, one for each other.
+	 * Packet faults.at is the first one to the dead router. Each earlier
+	 * router in the map gets three packets if it has a row, else one.
 	 */
 	faults.at = 0;
 	for (u32 i = 0; i < at; i++)
@@ -576,7 +576,10 @@ static void fabric_open(const char *name)
 	pe = calloc(angara_fabric_nodes(fabric), sizeof(*pe));
 	for (u32 i = 0; i < angara_fabric_nodes(fabric); i++)
 		pe[i] = 1;
-	/* Some links of the tree are not on the path to any router. */
+	/*
+	 * A tree over all nodes leaves out some links: those that are not on
+	 * the path to any router.
+	 */
 	if (angara_fabric_tree(fabric, angara_fabric_nodes(fabric) - 1, pe, NULL, rows) < 2)
 		errx(1, "cannot build a tree of all nodes");
 	free(pe);

@@ -12,17 +12,18 @@
  * error in time, of a kind that a death causes.  After that their contexts must
  * work, or new ones that they open.
  *
- * With "stop" the process is not killed.  It stays stopped until all others
- * have an error, which may be a timeout, and work again.  Then it continues,
- * and must get an error and work again, too.
+ * With "stop" the process is not killed. It stays stopped until all others have
+ * got an error, which may be a timeout, and work again. Then it continues, and
+ * must get an error and work again, too.
  *
  * Each process has a node of its own.  A death resets the nodes that the
  * process held in the model: survivors on at most MAX_TORN nodes lose their
  * contexts.
  *
- * All rounds run on one fabric.  Bystanders, a job on other nodes, use it from
- * the first round to the last: they do the same, must not get any error, and
- * must make progress after each round.  In the end nothing is left in /dev/shm.
+ * All rounds run on one fabric. Bystanders, a job on other nodes, use it from
+ * the first round to the last: they do the same operations, must not get any
+ * error, and must make progress after each round. In the end nothing is left in
+ * /dev/shm.
  */
 #include <err.h>
 #include <errno.h>
@@ -75,7 +76,7 @@ static unsigned int rnd(unsigned long *state, unsigned int below)
 	return (unsigned int)(*state >> 33) % below;
 }
 
-/* Operations of the job that is killed, and of the job that must not notice. */
+/* Operations of the job that loses a process, and of the bystanders. */
 
 static int limit_ms = LIMIT_MS;
 
@@ -283,7 +284,7 @@ static int stand_by(unsigned long seed, const char *file)
 	return 1;
 }
 
-/* A round: what it does, and what has happened in it. */
+/* The parameters of a round, and what has happened in it. */
 
 struct round {
 	unsigned int n;

@@ -19,7 +19,7 @@ struct member {
 
 extern struct member member[MAX_MEMBERS];
 extern struct angara_peer peers[MAX_MEMBERS];
-/* Bytes of the receive buffer that team_set_up() gives each. */
+/* Bytes of the receive buffer that team_set_up() gives each member. */
 extern u32 member_area;
 
 /* Makes a team of @n members, each with @len bytes of memory. */

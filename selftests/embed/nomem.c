@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A job whose members make teams, while one member's allocations fail, each in
- * turn.  Then no member has the team, and none waits forever.  Linked with
+ * A job whose members make teams while an allocation of one member fails: first
+ * its first allocation, then the second, and so on. Each time no member has the
+ * team, and none waits forever. Linked with
  * --wrap=malloc,--wrap=calloc,--wrap=realloc.
  *
  *	nomem

@@ -28,7 +28,7 @@ static unsigned int count, failed;
 static char slow[LEN] __attribute__((aligned(4096)));
 static char any[LEN] __attribute__((aligned(4096)));
 static sem_t begun, may_end;
-static __thread bool is_slow;	/* slow down the next call for pages by this thread */
+static __thread bool is_slow;	/* slow down this thread's next call that adds or removes pages */
 static bool ended;
 static struct angara_domain *dom;
 static struct angara_mr *slow_mr;

@@ -34,7 +34,10 @@
 
 static struct ang_dev *devs[MAX_FDS];
 
-/* Return: the function of that name in the libraries behind this one. */
+/*
+ * Return: the function of that name in the libraries that are loaded after this
+ * one.
+ */
 static void *behind(const char *name)
 {
 	void *fn = dlsym(RTLD_NEXT, name);
@@ -392,7 +395,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 
 /*
  * The folder /dev that the program reads, and the number of the next device in
- * it.  Devices follow the real names.
+ * it. The names of devices follow the real entries.
  */
 static DIR *dev_dir;
 static u32 dev_next;

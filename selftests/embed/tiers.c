@@ -25,18 +25,18 @@
 #include "../library/pending.h"
 
 #define QUEUED	6U		/* most operations at a time */
-#define ROOM	8192U		/* an operation has twice these bytes of memory */
+#define ROOM	8192U		/* an operation has two areas of so many bytes */
 #define MOST	4096U		/* most bytes of an operation */
 #define LIMIT	60000
 
 static struct angara_job *job;
 static struct angara_ctx *ctx;
 static struct angara_mr *mr;
-static struct angara_team *teams[2];	/* all; those of even ranks, or NULL */
+static struct angara_team *teams[2];	/* of all members; of those with even ranks, or NULL */
 static unsigned int rank, size;
 /*
- * States of random numbers: equal at all members; of this member; for delays
- * and waits.
+ * States of random generators: one that is equal at all members, one of this
+ * member, and one for delays and ways to wait.
  */
 static unsigned long common, mine, own;
 static u64 digest = ANG_HASH_INIT;
@@ -225,7 +225,10 @@ static unsigned int batch(void)
 		struct angara_team *team = teams[!rnd(&common, 4)];
 		unsigned long ahead = common;
 
-		/* The other team's members draw the same numbers. */
+		/*
+		 * The members of the other team draw the same numbers, to stay
+		 * in step.
+		 */
 		if (team)
 			CHECK(post(&all[i], team, i));
 		used[i] = team;

@@ -210,7 +210,7 @@ struct angara_hw_mr *region_entry(struct context *c, u32 key)
 
 /*
  * Stores word by word, like a driver: the device may read the entry meanwhile.
- * Leaves out the word that makes it valid.  Return: that word.
+ * Leaves out the word that makes the entry valid. Return: that word.
  */
 static u64 region_fill(struct context *c, u32 key, void *at, u32 len)
 {
@@ -255,7 +255,10 @@ static void regions_create(struct actor *a, struct context *c,
 	region_valid(c, EXTRA_KEY, extra);
 }
 
-/* The domain continues to exist, and its memory gets another use. */
+/*
+ * Fences the regions of a context that is destroyed: its domain continues to
+ * exist, and the memory gets another use.
+ */
 static void regions_destroy(struct actor *a, struct context *c)
 {
 	region_valid(c, BUF_KEY, 0);

@@ -144,7 +144,7 @@ void world_new(const struct family *f);
  * @seed.
  */
 void world_restore(u64 seed);
-/* Runs work that no worker has taken; then no work may be left. */
+/* Runs work that no worker has taken; afterwards no work may be left. */
 void world_settle(void);
 struct ctx_memory *ctx_memory(u32 node, u32 id, u32 life);
 struct dom_memory *dom_memory(u32 node);
@@ -159,9 +159,9 @@ u32 acq_phase(u32 index);
 void enable(struct actor *a);
 
 /* turns.c or threads.c */
-/* Lets others run, since the caller has no work; it waits for @what. */
+/* Lets other actors run, since the caller has no work; it waits for @what. */
 void idle(const char *what);
-/* A point: lets others run. */
+/* A point: lets other actors run. */
 void moment(const char *what);
 /* Called after each step of a node. */
 void stepped(void);

@@ -4,7 +4,7 @@
  *
  * explore [--count N] [--first SEED] [FAMILY]...  N schedules of each, or of
  * all
- * explore --show FAMILY SEED      one of them, each point printed
+ * explore --show FAMILY SEED      one schedule; prints each point
  * explore --list          names of the families
  */
 #include <string.h>

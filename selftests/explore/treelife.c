@@ -31,7 +31,7 @@ struct given {
 /* State that both nodes share, in shared.family. */
 struct lives {
 	struct given given[3][POSTS];
-	u64 partner[2][POSTS];	/* life of the other node, plus 1 */
+	u64 partner[2][POSTS];	/* by node and its life: life of the other node, plus 1 */
 };
 
 static_assert(sizeof(struct lives) <= sizeof(shared.family), "");
@@ -57,7 +57,7 @@ static u32 local_parts(const struct actor *a)
 	return a->index ? parts() - 2 : 2;
 }
 
-/* Sets *@at if it was 0.  Return: is it @val now? */
+/* Sets *@at if it was 0. Return: is *@at equal to @val now? */
 static bool agree(u64 *at, u64 val)
 {
 	u64 old = 0;

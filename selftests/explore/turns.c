@@ -44,7 +44,7 @@ struct routine {
 	struct late late[LATE];
 	u32 nlate;
 	u32 age;
-	u64 seen;		/* value of done_so_far when it found no work */
+	u64 seen;		/* value of done_so_far when the routine found no work */
 	bool idle;
 	bool ended;
 	u32 priority;
@@ -65,7 +65,7 @@ static long left;		/* saved explore_left, while printing */
 static long drawn, total;
 static u64 done_so_far;
 static u32 turns;		/* remaining turns by priority; ~0: no priorities */
-static u32 chance;		/* without priorities: one of so many points is a turn */
+static u32 chance;		/* without priorities: one point of so many is a turn */
 static bool stores_stay;
 static bool over;
 static jmp_buf out;

@@ -8,7 +8,7 @@
 
 FAULT_DIR=build/fm-fault
 
-# in_guest MANAGER [KILLS [REGEXP]]: MANAGER is below build/.
+# in_guest MANAGER [KILLS [REGEXP]]: runs the test in a guest; MANAGER is a path below build/.
 in_guest()
 {
 	tools/vm/run --kernel 6.12 --loop 2x2x2 --timeout 1500 -- selftests/fm/in-guest \
@@ -26,7 +26,7 @@ build_fault()
 		"O=/angara/$FAULT_DIR" all
 }
 
-# fault FILE NAME FROM TO REPORT: inserts it; cases that match REPORT must fail
+# fault FILE NAME FROM TO REPORT: inserts the fault; cases that match REPORT must fail
 fault()
 {
 	check "builds: $2" build_fault "$1" "$3" "$4"

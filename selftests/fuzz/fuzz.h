@@ -30,7 +30,10 @@ void fuzz_gather(struct fuzz *f);
 void fuzz_freeze(struct fuzz *f, u32 node, int on);
 /* Runs the host's view for @budget steps, then checks the fabric. */
 void fuzz_steps(struct fuzz *f, u32 budget);
-/* Gathers, and runs until idle.  Return: 0 if that took more than @budget steps. */
+/*
+ * Calls fuzz_gather(), and runs until the fabric is idle. Return: 0 if that took
+ * more than @budget steps.
+ */
 int fuzz_quiet(struct fuzz *f, u64 budget);
 /* Resets all adapters, frees everything, and checks that nothing is left. */
 void fuzz_end(struct fuzz *f);

@@ -133,8 +133,8 @@ static void counters(struct device *d, u32 node, struct angara_adm_counters *c)
 }
 
 /*
- * Makes a management command: a request with a path and some content, or any
- * address.
+ * Makes a management command whose address is that of a request with a path and
+ * some content, or any other address.
  */
 static void mgmt(struct device *d, u32 node, struct angara_adm_mgmt *m, bool sends)
 {

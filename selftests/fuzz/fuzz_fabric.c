@@ -11,9 +11,9 @@
  * fabric is idle after a bounded number of steps; every operation completes
  * once, and an incomplete one waits for a participant; each message that was
  * sent arrives once and in order; memory without rights for others never
- * changes, nor does memory of the second partition.  Its secret is nowhere
- * else, and its operations at the end complete in any state of the first
- * partition.  net.c checks all that.
+ * changes, nor does memory of the second partition. Its secret is nowhere else,
+ * and its operations at the end complete in any state of the first partition.
+ * net.c checks all these invariants.
  */
 #include <string.h>
 
@@ -126,7 +126,10 @@ static int entry(struct net *net, struct angara_wqe *w)
 	}
 	if (how >> 6 == 3 && w->opcode != ANGARA_OP_GET)
 		w->flags |= ANGARA_WQE_INLINE;
-	/* The model does not read payload that is too long, so leave it out. */
+	/*
+	 * The model does not read payload that is too long, so the entry gets
+	 * none.
+	 */
 	if (flags & 0x10 && w->flags & ANGARA_WQE_INLINE)
 		w->length = cpu_to_le32(ANGARA_MAX_INLINE + 4 +
 					4 * in_size(net->in));
@@ -150,7 +153,7 @@ static u32 payload_of(const struct angara_wqe *w)
 	return is_atomic(w) ? len * ang_atomic_operands(w->redop) : len;
 }
 
-/* Is the payload too long, or that of a barrier, which has none? */
+/* Is the payload too long, or has a barrier payload, which it must not have? */
 static int is_refused(const struct angara_wqe *w)
 {
 	if (!(w->flags & ANGARA_WQE_INLINE))
@@ -228,7 +231,10 @@ static void drop_tree(struct net *net, u32 t)
 	net->tree[t] = NULL;
 }
 
-/* Sets a tree over some contexts of the first partition, in place of the last one. */
+/*
+ * Sets a tree over some contexts of the first partition, in place of the previous
+ * tree.
+ */
 static void lay_tree(struct net *net)
 {
 	u32 t = in_below(net->in, TREES);

@@ -26,7 +26,9 @@ static int in_tree(const struct angara_tree_row *r)
 	return r->is_root || r->to_root != ANGARA_PORT_NONE;
 }
 
-/* Takes one step along a dimension by counting, if there is a link. */
+/*
+ * Takes one step along a dimension by counting coordinates, if there is a link.
+ */
 static u32 step(const struct rows *t, u32 node, u32 dir)
 {
 	u32 scale = 1;

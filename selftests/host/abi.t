@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Programs built for the last release run with this library: the interface of
-# headers and library is that of libangara/libangara.abi, or a superset. The
-# comparison detects changes that would break such programs; it is tried with
-# those of selftests/abi/changes.txt.
+# Programs built for the last release run with this library: the interface of headers and library is
+# that of libangara/libangara.abi, or a superset. The comparison detects changes that would break
+# such programs: the test makes the changes of selftests/abi/changes.txt.
 #
 # To change the interface before a release: make -C libangara abi
 
@@ -22,7 +21,7 @@ compare()
 	libangara/abi.sh diff libangara/libangara.abi "$1" "$LIB"
 }
 
-# edited FILE FROM TO: makes a copy of the headers with this change.
+# edited FILE FROM TO: makes a copy of the headers in which FROM is replaced by TO.
 edited()
 {
 	rm -rf "$HEADERS"

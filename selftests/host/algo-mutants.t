@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the tests of software collectives and of the provider find faults? Inserts
-# each fault of selftests/algo/mutants.txt into a copy of one file: a schedule,
-# the runner, the library's transport of messages, or a file of the provider.
-# The test that the list names must fail. Every sixth fault, all with LONG=1.
+# Do the tests of software collectives and of the provider find faults? Inserts each fault of
+# selftests/algo/mutants.txt into a copy of one file: a schedule, the runner, the library's
+# transport of messages, or a file of the provider. The test that the list names must fail. The test
+# inserts every sixth fault, or all of them with LONG=1.
 
 set -u
 . selftests/tap.sh

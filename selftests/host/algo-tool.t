@@ -309,7 +309,8 @@ nodes()
 		figures 'b 1 ns' <"$TAP_TMP/mpi" | awk '{ exit !($1 > 200) }'
 }
 
-# sent FORM: bytes that nodes send in 2 runs of an allgather by this form, and more
+# sent FORM: prints how many bytes nodes send in 2 runs of an allgather by this form, with all other
+# traffic
 sent()
 {
 	timeout 600 tools/algo/namespaces 2 2 50mbit "$ALGO-mpi" run "allgather-$1" \
@@ -422,7 +423,7 @@ report()
 	done
 }
 
-# If a measured program fails, the report does, too, and says so.
+# If a measured program fails, the report fails, too, and names the program's error.
 report_fails()
 {
 	local dir=$TAP_TMP/fails status=0

@@ -128,7 +128,7 @@ under_mpirun()
 		allreduce -s 8,4K -n 20 --check
 }
 
-# gives FILE TEXT...: the table has these lines, ignoring blanks.
+# gives FILE TEXT...: the table of the results in FILE has these lines, ignoring blanks.
 gives()
 {
 	local file=$1 line bad=0
@@ -399,7 +399,7 @@ check 'the test of figures builds' compile -o "$TAP_TMP/stats" \
 	selftests/bench/stats.c tools/bench/stats.c
 check 'figures from stamps' "$TAP_TMP/stats"
 
-# Rounds: medians, the faster of two libraries, ratios within rounds, round 0.
+# Medians, the faster of two libraries, and ratios within rounds; round 0 does not count.
 results embedded '# a note' \
 	0,openmpi,sm,allreduce,4,8,0.5 \
 	1,angara,,allreduce,4,8,2 1,openmpi,sm,allreduce,4,8,6 \
@@ -495,7 +495,7 @@ fi
 check 'bad arguments: floors' says 'usage: floors' 2 tools/bench/floors
 check 'floors: no table' says 'no heading of a table' 1 tools/bench/floors \
 	"$TAP_TMP/busy.txt" "$TAP_TMP/busy.txt"
-# A message and its answer over MPI; three processes get an error.
+# A message and its answer are timed over MPI; three processes get an error.
 message()
 {
 	local root=()
@@ -546,8 +546,8 @@ check 'no number' refused_result 'not a result' 1,angara,,barrier,2,0,fast
 check 'an unknown library' refused_result 'not a result' 1,ucx,,barrier,2,0,1
 check 'nothing to compare' refused_result 'nothing to compare' \
 	1,angara,,barrier,2,0,1
-# programs SAYS: makes fake programs that print times at once; the launcher of
-# offloaded MPI programs also runs the commands SAYS
+# programs SAYS: makes fake programs that print times without measuring; the launcher of offloaded
+# MPI programs also runs the shell commands SAYS
 programs()
 {
 	local name
@@ -569,7 +569,7 @@ programs()
 		"$TAP_TMP/fake/bin/mpi-bench.openmpi"
 }
 
-# measure_programs OPTION...
+# measure_programs OPTION...: measures the fake programs.
 measure_programs()
 {
 	PATH=$TAP_TMP/fake:$PATH BENCH_OPENMPI=mpirun.openmpi timeout 300 \
@@ -577,7 +577,7 @@ measure_programs()
 		>"$TAP_TMP/said" 2>&1
 }
 
-# rows_offloaded OPTION...: rows of MPI programs count if the adapters did the work.
+# rows_offloaded OPTION...: the comparison has rows of MPI programs if the adapters did their work.
 rows_offloaded()
 {
 	local op

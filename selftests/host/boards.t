@@ -113,8 +113,8 @@ by_packets()
 	[ "$(wc -l <"$file")" = "$2" ] && cat "$file"
 }
 
-# same LEAST PROGRAM FABRIC N SEED: are the digests those of packets, and has
-# each member used boards at least LEAST times?
+# same LEAST PROGRAM FABRIC N SEED: does the job give the digests of by_packets, and has each member
+# used boards at least LEAST times?
 same()
 {
 	local least=$1 reference got
@@ -126,7 +126,7 @@ same()
 		awk -v least="$least" '$3 < least { exit 1 }' <<<"$got"
 }
 
-# on_boards PROGRAM FABRIC N SEED
+# on_boards PROGRAM FABRIC N SEED: as same; a tenth of the operations must use boards.
 on_boards()
 {
 	ANGARA_EXPRESS=long same $((OPERATIONS / 10)) "$@"
@@ -165,7 +165,8 @@ lossy()
 		awk '$3 != 0 { exit 1 }' "$TAP_TMP/lossy"
 }
 
-# kept FIRST NAME FROM TO: a change of boards that changes no result
+# kept FIRST NAME FROM TO: succeeds if a changed library, with this change of boards, gives the same
+# results
 kept()
 {
 	local dir n operations file
@@ -175,7 +176,7 @@ kept()
 		OPERATIONS=$operations on_boards "$dir/tiers" 2 "$n" 1
 }
 
-# keeps FIRST NAME FROM TO: a change of the list
+# keeps FIRST NAME FROM TO: tests one change of the list that keeps all results
 keeps()
 {
 	check "$2" kept "$@"
@@ -194,13 +195,13 @@ paused()
 	programs "$dir" "$dir"/*.o && PAUSE_SEED=$1 on_boards "$dir/tiers" 2x2 4 "$1"
 }
 
-# members PROGRAM CASE N
+# members PROGRAM CASE N: runs this case of the program as a job of N members.
 members()
 {
 	ANGARA_EXPRESS=long job 2x2 "$3" "$1" "$2"
 }
 
-# killed PROGRAM CASE: the launcher reports the member that was killed alone.
+# killed PROGRAM CASE: the launcher reports the killed member, and no other one.
 killed()
 {
 	ANGARA_EXPRESS=long timeout 120 "$OUT/bin/angara-run" --fabric embedded:2x2 -n 4 \
@@ -210,7 +211,7 @@ killed()
 		grep -q 'process 0 was killed by signal 9' "$TAP_TMP/killed"
 }
 
-# always COMMAND...: the command succeeds in five runs: a fault may need a race.
+# always COMMAND...: does the command succeed five times? A fault may show only in a race.
 always()
 {
 	local i
@@ -220,8 +221,8 @@ always()
 	done
 }
 
-# try PROGRAM CASE N FILE FROM TO: CASE is the fabric of the program tiers; counts: its
-# counters
+# try PROGRAM CASE N FILE FROM TO: runs PROGRAM on a changed library. For the program tiers CASE is
+# its fabric. The program "counts" compares counters of tiers.
 try()
 {
 	local dir
@@ -236,7 +237,7 @@ try()
 	esac
 }
 
-# fault FIRST NAME FROM TO: a fault of the list
+# fault FIRST NAME FROM TO: tests one fault of the list
 fault()
 {
 	local program case n file

@@ -54,7 +54,7 @@ fields()
 		-e angara.seq -e angara.cycle
 }
 
-# A SEND of an ALLREDUCE, and the cause of a dropped ABORT.
+# The dissector shows a SEND of an ALLREDUCE, and why an ABORT was dropped.
 filters()
 {
 	{
@@ -270,9 +270,8 @@ refused()
 		"$DIR/control.sock" "$@"
 }
 
-# A server refuses what the driver refuses: attributes that the command does not
-# take that have the wrong length or that select another kind of object;
-# commands that change something.
+# A server refuses what the driver refuses: attributes that the command does not take, that have the
+# wrong length, or that select another kind of object; and commands that change something.
 strict()
 {
 	local dev='pack("vvV", 8, 2, 0)'

@@ -34,7 +34,7 @@ express()
 	[[ $1 == *.packets ]] && echo 0 || echo 1
 }
 
-# build [OPTION]...
+# build [OPTION]...: builds the program with these options of the compiler.
 build()
 {
 	variant plain libangara &&
@@ -130,8 +130,8 @@ locks()
 		$2 == "lock" || ($2 == "xchg" && /\(/) { print "0x" substr($1, 1, length($1) - 1) }'
 }
 
-# executed OPERATION COUNT: locked instructions in total. A line "calls=" is before
-# the cost of what is called.
+# executed OPERATION COUNT: locked instructions in total. The line after a line "calls=" has the
+# cost of the called function, so it is skipped.
 executed()
 {
 	ANGARA_EXPRESS=$(express "$1") valgrind --tool=callgrind --dump-instr=yes \

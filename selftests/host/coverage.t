@@ -16,8 +16,7 @@ report()
 	selftests/coverage/report --top "$TREE" "$@"
 }
 
-# Writes a driver, which is built from a copy as modules are, and a model next
-# to it.
+# Writes a fake driver, which is built from a copy as modules are, and a fake model next to it.
 sources()
 {
 	mkdir -p "$TREE"/driver/model "$TREE"/driver/tests "$TREE"/libangara "$TREE"/tools \

@@ -96,8 +96,8 @@ program()
 		sed 's,^make ,,; s,^qemu-.*,vm,; s,^tools/vm/,vm/,'
 }
 
-# reason BLOCK REASON: complains if no test of the reason runs the block's first
-# program. "no test" at the end has to be true.
+# reason BLOCK REASON: complains if no test of the reason runs the block's first program. If the
+# reason ends with "no test", no test may run the program.
 reason()
 {
 	local block=$1 program name tests=()

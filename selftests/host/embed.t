@@ -116,8 +116,8 @@ parts()
 	} END { exit bad || n != 40 }'
 }
 
-# The total is that of the slowest process, and the parts are that process's: the
-# clock of process 5 runs a million times as fast as that of the others.
+# The printed total and its parts are those of the slowest process: the clock of process 5 runs a
+# million times as fast as that of the others.
 slowest()
 {
 	cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC \

@@ -9,8 +9,8 @@ set -u
 . selftests/tap.sh
 . selftests/mutate.sh
 
-# The folder of the files that a list names: the list itself, or its folder in
-# selftests. The files of other lists are named by paths from the top.
+# Where the files are that a list names, by the list or by its folder in selftests. Lists without an
+# entry name files by their path from the top folder.
 declare -A BELOW=(
 	[model]=driver/model/ [explore]=driver/model/ [fuzz]=driver/model/
 	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The model's golden trace on an embedded fabric: the same scenario gives the
-# same lines in the same order through the library's backend. Faults in backend
-# and model change them: selftests/embed/changes.txt has these.
+# The model's golden trace on an embedded fabric: the same scenario gives the same lines in the same
+# order through the library's backend. Faults in backend and model change these lines:
+# selftests/embed/changes.txt lists such faults.
 
 set -u
 . selftests/tap.sh
@@ -55,8 +55,7 @@ trace()
 	timeout 600 "$1" >"$TAP_TMP/trace" && diff -u "$GOLDEN" "$TAP_TMP/trace"
 }
 
-# changed FILE FROM TO: builds $TAP_TMP/changed: the scenario with FILE of the
-# library changed
+# changed FILE FROM TO: builds $TAP_TMP/changed, the scenario with a change in FILE of the library
 changed()
 {
 	mkdir -p "$TAP_TMP/copy"

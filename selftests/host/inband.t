@@ -53,7 +53,7 @@ build()
 	variant plain libangara libangara:tests tools && program "$TAP_TMP" && laid
 }
 
-# try FABRIC PROGRAM
+# try FABRIC PROGRAM: runs the program on this fabric.
 try()
 {
 	ANGARA_FABRIC=embedded:${1#torus:} timeout 300 "$2" "$1"
@@ -113,7 +113,7 @@ json()
 	}
 }
 
-# collectives TREE NODES
+# collectives TREE NODES: collectives on the tree have the right results on so many nodes.
 collectives()
 {
 	LD_PRELOAD=$TAP_TMP/shim.so timeout 300 "$TAP_TMP/laid" "$1" >"$TAP_TMP/laid.out" 2>&1
@@ -121,7 +121,7 @@ collectives()
 	[ "$(cat "$TAP_TMP/laid.out")" = "$2 nodes" ]
 }
 
-# whole NODES SWITCHES: a tree over all nodes
+# whole NODES SWITCHES: creates, shows, checks and deletes a tree over all nodes
 whole()
 {
 	check "$FABRIC: no tree yet" says 'is not set' 1 angaractl tree show 7 --in-band

@@ -18,7 +18,7 @@ HARNESS=$PWD/build/kernel-tools
 export ANGARA_TEST_SCALE=${ANGARA_TEST_SCALE:-10}
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
-# The shim counts the objects that programs hold; there is no netlink.
+# The shim itself counts the objects that programs hold, since there is no netlink.
 build()
 {
 	local flags="-Wl,--wrap=at_usage,--wrap=at_usage_wait"
@@ -67,7 +67,7 @@ run()
 	return "$status"
 }
 
-# judge PROGRAM: prints a result for each of its results
+# judge PROGRAM: prints a result of this test for each result of the program
 judge()
 {
 	local ok name why status

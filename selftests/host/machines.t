@@ -65,7 +65,7 @@ server()
 
 	shift 2
 	mkdir -p "$dir"
-	# Not by the function on, so that PID is the server's.
+	# Does not use the function on, so that $! is the process of the server.
 	nsenter -t "${SPACES[$machine]}" -n setpriv --pdeathsig KILL "$V" \
 		--fabric torus:3x2 --peer-timeout 20 --socket-dir "$dir" "$@" \
 		>"$dir.out" 2>"$dir.log" &

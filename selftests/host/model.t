@@ -28,7 +28,8 @@ nested '' "$T/model-test"
 check 'the golden trace is the same' golden
 check 'optimized and checked builds give one trace' repeated
 check 'optimized build' "$T/model-fast"
-# Without a trace, operations bypass the links; see driver/model/ang_express.c.
+# The host of a fabric without a trace lets operations bypass the links; see
+# driver/model/ang_express.c.
 export MODEL_EXPRESS=1
 nested 'without links' "$T/model-test"
 check 'without links, optimized build' "$T/model-fast"

@@ -152,8 +152,8 @@ named()
 		[ "${all[1]}" != "${all[2]}" ]
 }
 
-# rings MESSAGES LINE SETTING...: 4 processes make 84 allreduces of 1 MiB with
-# that many messages each, besides a few barriers; the statistics have LINE
+# rings MESSAGES LINE SETTING...: 4 processes make 84 allreduces of 1 MiB, and a few barriers; each
+# allreduce takes so many messages, and the statistics have LINE
 rings()
 {
 	local messages=$1 line=$2
@@ -169,7 +169,7 @@ rings()
 			"$TAP_TMP/said") / 84)) = "$messages" ]
 }
 
-# long SETTING...: allreduces of up to 640 KB have the MPI's results
+# long SETTING...: allreduces of up to 640 KB have the results of the MPI library
 long()
 {
 	(export "${@/#/ANGARA_MPI_}" && good 4 mpi 4 coll random 4 200)

@@ -56,8 +56,7 @@ all_fortran()
 	done
 }
 
-# All collectives on intercommunicators, blocking and non-blocking, pass through
-# to the MPI.
+# All collectives on intercommunicators, blocking and non-blocking, pass through to the MPI library.
 inter()
 {
 	good 4 ways "$1" mpi 4 inter &&
@@ -91,8 +90,8 @@ native_beside()
 		passed 'allreduce init' 'datatype of a reduction'
 }
 
-# Without a team, non-blocking calls pass through to the MPI; with a team they
-# do not.
+# Non-blocking calls of a communicator without a team pass through to the MPI library; those of one
+# with a team do not.
 late()
 {
 	good 3 ways offload mpi 3 mix late &&
@@ -100,8 +99,7 @@ late()
 		counted 'allreduce i' offload 3
 }
 
-# memory WAY: a member has no memory: each member gets an error, and prints one
-# line about it
+# memory WAY: a member has no memory; each member gets an error, and prints one line about it
 memory()
 {
 	good 3 ways "$1" mpi 3 errors pack &&
@@ -196,7 +194,7 @@ spmv()
 	done
 }
 
-# words COMMAND: the words of all tools
+# words COMMAND: tests the options -h, --help, -V and --version, which all tools have
 words()
 {
 	local command=$OUT/bin/$1 word

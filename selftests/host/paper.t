@@ -125,7 +125,7 @@ verdicts()
 		[ "$(cell "broadcast of one packet, $torus" 7)" = $want ] ||
 			return
 	done
-	# Deviations: the allreduce, and SpMV's gain, which falls from 16 to 32
+	# Two predicted numbers deviate: the allreduce, and SpMV's gain, which falls from 16 to 32
 	# nodes; see published.rst.
 	grep -qxF "$PREDICTED" "$OUT/report.md" || {
 		grep 'predicted numbers' "$OUT/report.md"
@@ -220,8 +220,8 @@ fewest()
 		print Paper::Band::pegroup($run, "coll", 0, "2.39"), "\n";' -- "$1" 2>/dev/null
 }
 
-# The table has the gain of SpMV from its simulations, of each sample that with the
-# routing nearer to the published gain; the picture shows it.
+# The table has SpMV's gain of each sample from the simulations. Of the two routings it takes the
+# gain nearer to the published one. The picture shows the range.
 spmv_band()
 {
 	local least most i
@@ -435,7 +435,7 @@ together()
 	! kill -0 "$(sed -n 's/ long .*//p' "$TAP_TMP/told")" 2>/dev/null
 }
 
-# jobs LIST: runs jobs of the stand-in by two at a time.
+# jobs LIST: runs these jobs, two at a time, by the program in place of the simulator.
 jobs()
 {
 	SIM=$TAP_TMP/stand-in OUT=$TAP_TMP/jobs perl -Itools/sim/paper -MPaper::Run -e '

@@ -25,8 +25,8 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset PAUSE_SEED
 TSAN=(-O1 -g -fsanitize=thread -Wno-tsan)
 
-# Builds objects for programs and for a shared library. ThreadSanitizer does not
-# understand fences; the accesses that they order are atomic as well.
+# Builds objects for programs and for a shared library. ThreadSanitizer does not understand fences,
+# but the accesses that fences order are atomic as well.
 build_tsan()
 {
 	local source

@@ -122,7 +122,7 @@ no_files()
 		<&- >&- 2>&-
 }
 
-# If the pipe for output is full and not read, the time limit still holds.
+# If the pipe for output is full and nobody reads it, the time limit still holds.
 not_read()
 {
 	local status=0
@@ -161,7 +161,8 @@ late()
 		"$JOB" "$3" "$TAP_TMP/late$3"
 }
 
-# A reply that is longer than the blocks: its content looks like the next reply.
+# A server sends a longer reply than the blocks that it announces; the excess looks like the next
+# reply.
 liar()
 {
 	perl -MSocket -MPOSIX -e '

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Do the tests of OpenSHMEM find faults? Inserts each fault of
-# selftests/shmem/mutants.txt into a copy of one file of the library. The program that
-# the list names has to fail, or not to end. Every second fault, all with LONG=1.
+# Do the tests of OpenSHMEM find faults? Inserts each fault of selftests/shmem/mutants.txt into a
+# copy of one file of the library. The program that the list names has to fail, or not to end. The
+# test inserts every second fault, or all of them with LONG=1.
 
 set -u
 . selftests/tap.sh
@@ -26,7 +26,7 @@ build()
 	variant plain libangara libangara/shmem tools/run selftests/shmem
 }
 
-# library FOLDER FILE MUTANT: the library in FOLDER, with another text of one file.
+# library FOLDER FILE MUTANT: builds the library in FOLDER, with the source MUTANT in place of FILE.
 library()
 {
 	local lib=$OUT/lib objects
@@ -64,7 +64,7 @@ passes()
 	esac
 }
 
-# try PROGRAM N ARGUMENT FILE FROM TO
+# try PROGRAM N ARGUMENT FILE FROM TO: does the program find the fault in the library?
 try()
 {
 	local dir
@@ -75,7 +75,7 @@ try()
 		library "$dir" "$4" "$dir/$4" && ! passes "$dir" "$1" "$2" $3
 }
 
-# fault FIRST NAME FROM TO: a fault of the list
+# fault FIRST NAME FROM TO: tests one fault of the list
 fault()
 {
 	local program n file argument

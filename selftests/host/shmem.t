@@ -70,7 +70,7 @@ agrees()
 		"$@" -Werror -o "$TAP_TMP/pointers" "$TAP_TMP/pointers.c" && "$TAP_TMP/pointers"
 }
 
-# A wrong type in the table, of an argument or a result, is an error.
+# A wrong type of an argument or a result in routines.txt is an error.
 disagrees()
 {
 	local names=$SRC/names SRC=$TAP_TMP/changed

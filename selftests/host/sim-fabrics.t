@@ -11,8 +11,8 @@ set -u
 
 TOPO=$OUT/bin/angara-topo
 
-# One fabric of each kind, with two-level assemblies, more than four dimensions,
-# more than 64 sources per router, several modules.
+# Fabrics of every kind, among them two-level assemblies, more than four dimensions, more than 64
+# sources per router, and several modules.
 KINDS=('torus:5x3' 'torus:3x2x2x2x2' 'mesh:3x4' 'hypercube:4' 'mkns:8x4,m=2'
 	'mkns:4x3x3' 'mkns:4x13,ports=6' 'kns:3x3' 'kns:13x2,ports=6'
 	'fattree:4,3,nodes=7' 'fattree:40,2,nodes=50' "file:$TAP_TMP/graph")
@@ -183,9 +183,8 @@ head_of_line()
 		"$(awk "BEGIN { print $most * 75 / 64 }")"
 }
 
-# By BookSim 2 with packets of 17 flits, dimension order with a date line, and
-# 64 flits per virtual channel, traffic is steady exactly up to this share of
-# the links' rate.
+# According to BookSim 2, with packets of 17 flits, dimension order with a date line, and 64 flits
+# per virtual channel, traffic is steady exactly up to this share of the links' rate.
 booksim()
 {
 	within "$(overloaded "$1" deterministic --time 40us)" \
@@ -315,7 +314,7 @@ longer_routes()
 	[ "$(grep -c ' SEND PUT ' "$trace")" = "$(grep -c ' SEND PUT ' "$trace.again")" ]
 }
 
-# Both options give the same torus.
+# The options --torus and --fabric give the same torus.
 same_torus()
 {
 	diff <("$SIM" coll --op allreduce --torus 4x3x2 --bytes 8KiB --trees 3 \
@@ -426,9 +425,9 @@ for fabric in torus:4x4x4 torus:3x2x2x2x2 mesh:7 hypercube:6 mkns:8x4,m=2 \
 done
 check 'stripes over 16 trees on 512 nodes' gains 8x8x8 64KiB 6
 check 'stripes over 16 trees on 8192 nodes' gains 16x16x32 8KiB 1.9
-# Channels of dimension d of an even ring: sums of distances, ties to "+"; a
-# digit of a hypercube differs in half of the numbers; in MKNS 48 of 63 modules
-# are in another line of eight, and two share a cable; for a mesh, the middle.
+# Loads of channels in closed form. Even ring: the sum of distances, where packets to the opposite
+# node go by "+". Hypercube: half of the numbers differ in a digit. MKNS: 48 of 63 modules are in
+# another line of eight, and two modules share a cable. Mesh: the middle cable.
 check 'channel load of a ring' load torus:8 '10 / 7'
 check 'channel load of a hypercube' load hypercube:6 '32 / 63'
 check 'channel load of MKNS' load mkns:8x4,m=2 '2 * 48 / 63'

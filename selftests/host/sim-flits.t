@@ -42,11 +42,10 @@ else
 	TIME=20us
 fi
 
-# Simulates a line of the table at the load that arrived there, or at the
-# nominal load if the network did not accept it: equal within 3 % up to 80 % of
-# saturation, above within 8 %.  If packets of the table wait at their host
-# longer than half of their time in the network, no state is steady, and only
-# the accepted load is compared.
+# Simulates a line of the table at its accepted load, or at its nominal load if the other
+# simulator's network did not accept that. Results are equal within 3 % up to 80 % of saturation,
+# above within 8 %. If packets of the table wait at their host longer than half of their time in the
+# network, no state is steady, and only the accepted load is compared.
 fact()
 {
 	local torus flits depth load latency network accepted offered
@@ -100,7 +99,7 @@ engines()
 		function off(a, b, most) {
 			return !(a <= (1 + most) * b && a >= (1 - most) * b)
 		}
-		# From 1 on, the load saturates the fabric.
+		# If the ratio is 1 or more, the load saturates the fabric.
 		function fullness(way, l,  late, short) {
 			late = delay[way, l] / delay[way, load[1]] / 3
 			short = (1 - accepted[way, l] / l / share[way]) / 0.05

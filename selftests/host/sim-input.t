@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Bad input of the simulator: each command with each of its options and values
-# that cannot be right, files that are none, and options that would have no
-# effect.  Each is refused at once, with one line and status 2.
+# Bad input of the simulator: each option of each command with invalid values, things that are no
+# regular files, and options that would have no effect. Each is refused at once, with one line and
+# status 2.
 
 set -u
 . selftests/tap.sh
@@ -16,8 +16,7 @@ declare -A RUN=([coll]='--torus 2x2' [gather]='--torus 2x2' [stripe]='--torus 2x
 	[heat2d]='--to 4' [replay]='--torus 2x2x2 --file selftests/model/golden.txt'
 	[stress]='--count 1' [params]='')
 
-# Values that are right for no option that takes a number, a list, a word or a
-# file that is read.
+# Values that are invalid for every option that takes a number, a list, a word or an input file.
 # shellcheck disable=SC2054 # commas are values
 VALUES=('' ' ' , 1,,2 -1 nan inf 1e999 99999999999999999999 1x / /dev/zero /none)
 

@@ -64,7 +64,7 @@ finds()
 	[ "$status" = 1 ] || [ "$status" = 139 ]
 }
 
-# fault FILE NAME FROM TO
+# fault FILE NAME FROM TO: tests one fault of the list
 fault()
 {
 	seek "found: $1: $2" finds "$1" "$3" "$4"

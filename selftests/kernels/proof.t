@@ -14,13 +14,13 @@ set -u
 LIST=selftests/kernels/faults.txt
 COPY=build/kernel-check/faults
 
-# builds CHECK KERNEL FILE: builds the object of FILE of the copy
+# builds CHECK KERNEL FILE: builds the object of FILE in the kernel's copy of the driver
 builds()
 {
 	kbuild "$1" "$2" "$COPY/$2" "${3%.c}.o"
 }
 
-# finds CHECK KERNEL FILE REPORT
+# finds CHECK KERNEL FILE REPORT: does building FILE fail with a message that matches REPORT?
 finds()
 {
 	local status=0
@@ -39,7 +39,7 @@ put()
 		cp "$TAP_TMP/fault" "$COPY/$1/$2"
 }
 
-# try FIRST NAME FROM TO REPORT
+# try FIRST NAME FROM TO REPORT: tests one fault of the list with every kernel
 try()
 {
 	local kind since file name=$2 kernel

@@ -13,14 +13,14 @@ set -u
 LIST=selftests/kfuzz/faults.txt
 COPY=build/debug/fuzz-faults
 
-# build_copy: builds the sources in $COPY.
+# build_copy: builds the modules from the sources in $COPY.
 build_copy()
 {
 	tools/vm/chroot make -s -j"$(nproc)" -C /angara/build/debug/debug \
 		"M=/angara/$COPY" KCOV_INSTRUMENT=y modules
 }
 
-# fuzz SEED RUNS: output in $TAP_TMP/said.
+# fuzz SEED RUNS: runs kfuzz on the copy; its output is in $TAP_TMP/said.
 fuzz()
 {
 	MODULES=$COPY/driver OUT=$TAP_TMP/out LIMIT=900 \
@@ -38,7 +38,8 @@ passes()
 	return "$status"
 }
 
-# finds SEED RUNS FILE FROM TO REPORT
+# finds SEED RUNS FILE FROM TO REPORT: does kfuzz find the fault, with a message that matches
+# REPORT?
 finds()
 {
 	tools/mirror "$COPY"
@@ -56,7 +57,7 @@ finds()
 	return 1
 }
 
-# try FIRST NAME FROM TO REPORT
+# try FIRST NAME FROM TO REPORT: tests one fault of the list
 try()
 {
 	local seed runs file

@@ -246,7 +246,7 @@ in_state()
 	return 1
 }
 
-# all_links NODE down|up: the six links of a node.
+# all_links NODE down|up: takes the six links of a node down or up.
 all_links()
 {
 	local port status=0
@@ -292,7 +292,7 @@ repairs()
 	draws
 }
 
-# Tree 13 by management packets from one device, while tree 14 is up.
+# Creates tree 13 by management packets from one device, while tree 14 is up.
 in_band()
 {
 	local how=(tree create 13 --in-band root 5 dev "$first")

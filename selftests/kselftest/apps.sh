@@ -30,7 +30,7 @@ skip_all()
 	exit "$KSFT_SKIP"
 }
 
-# check NAME COMMAND...
+# check NAME COMMAND...: reports whether COMMAND succeeds.
 check()
 {
 	local name=$1 status=0
@@ -155,7 +155,7 @@ bad_input()
 		angara-run -n 3 angara-spmv --foo
 }
 
-# Each check finds its fault and names the rank.
+# Each check of the applications finds the error that it is for, and names the rank.
 found()
 {
 	local way

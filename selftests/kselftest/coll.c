@@ -82,7 +82,7 @@ FIXTURE_TEARDOWN(coll)
 	free(self->want);
 }
 
-/* Sets up the tree over the nodes of @set and joins them. */
+/* Sets up the tree over the nodes of @set, which all of their contexts join. */
 static int lay(FIXTURE_DATA(coll) *self, unsigned int root, unsigned int set)
 {
 	uint16_t pe[AT_MAX_NODES] = { 0 };

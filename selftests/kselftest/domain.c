@@ -57,7 +57,10 @@ struct worker {
 	int failed;
 };
 
-/* Puts and gets between parts of the only remote and local region. */
+/*
+ * Does puts and gets between the thread's parts of two regions, a remote one
+ * and a local one.
+ */
 static void *work(void *arg)
 {
 	struct worker *w = arg;

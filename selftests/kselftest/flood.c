@@ -26,7 +26,7 @@ FIXTURE(flood) {
 	unsigned int links;
 	mode_t mode;
 	int fd;
-	struct at_ctx x;	/* context of AT_NOBODY, like the row */
+	struct at_ctx x;	/* context of user AT_NOBODY, to whom the row belongs, too */
 };
 
 static int as_nobody(int (*fn)(unsigned int dev, unsigned int index,
@@ -123,7 +123,10 @@ static int read_all(FIXTURE_DATA(flood) *self, unsigned int rounds)
 	return 0;
 }
 
-/* Lets each reader do @rounds. Return: duration in ms, or -errno. */
+/*
+ * Lets each reader read all objects @rounds times. Return: duration in ms, or
+ * -errno.
+ */
 static long flood(FIXTURE_DATA(flood) *self, unsigned int rounds)
 {
 	uint64_t start = at_now_ms();

@@ -90,7 +90,10 @@ TEST_F(flow, all_pairs)
 	}
 }
 
-/* Posts up to operation @total while there is room; cookie = number. */
+/*
+ * Posts up to operation @total while there is room; an operation's number is
+ * its cookie.
+ */
 static unsigned int post_some(FIXTURE_DATA(flow) *self, unsigned int done,
 			      unsigned int total)
 {

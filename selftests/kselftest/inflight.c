@@ -364,7 +364,7 @@ static void on_all_trees(struct __test_metadata *_metadata,
 }
 
 /*
- * The processing element gets credits after 128 results over all trees ...
+ * The processing element gets credits after 128 results over all trees.
  *
  * All trees have their root at node 0, so that its results come together,
  * unless the fabric's threads wait for a processor. Then the timer may send the
@@ -396,7 +396,7 @@ TEST_F(inflight, credits_after_128)
 	EXPECT_EQ(3, whole);
 }
 
-/* ... or after 4096 cycles, if there was at least one result. */
+/* The processing element also gets credits 4096 cycles after a result. */
 TEST_F(inflight, credits_after_4096_cycles)
 {
 	const unsigned int tree = 2;

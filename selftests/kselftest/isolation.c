@@ -131,7 +131,10 @@ static int reach_node(struct at_ctx *x, unsigned int node)
 			MUST(at_do(x, &get, NULL) == status);
 			found += status == ANGARA_ST_PARTITION;
 		}
-		/* The child may not increment a counter there either. */
+		/*
+		 * The child may not increment a counter of the target context
+		 * either.
+		 */
 		put = at_put(&target, 0, 0, 0, 0, 0);
 		put.flags = ANGARA_WQE_NOTIFY;
 		MUST(at_do(x, &put, NULL) != ANGARA_ST_OK);

@@ -54,7 +54,7 @@ FIXTURE(kill) {
 
 FIXTURE_VARIANT(kill) {
 	unsigned int op;
-	bool inline_mr;		/* registers and deregisters repeatedly */
+	bool inline_mr;		/* processes register and deregister repeatedly */
 };
 
 FIXTURE_VARIANT_ADD(kill, put) { .op = ANGARA_OP_PUT };

@@ -22,7 +22,7 @@ FIXTURE(manage) {
 	int fd;
 	struct angara_query q;
 	unsigned int port;		/* first port that leads to another router */
-	unsigned int far;		/* router there */
+	unsigned int far;		/* router at the other end of that port */
 };
 
 static int ask(int fd, struct angara_mgmt *pkt)
@@ -45,7 +45,10 @@ static struct angara_mgmt request(unsigned int method, unsigned int attr,
 	};
 }
 
-/* Asks the router behind @port, or with -1 that of the device.  Return: status or -errno. */
+/*
+ * Asks the router behind @port, or the device's own router if @port is -1. Return: status or
+ * -errno.
+ */
 static int ask_at(int fd, int port, struct angara_mgmt *pkt)
 {
 	int ret;
@@ -56,7 +59,7 @@ static int ask_at(int fd, int port, struct angara_mgmt *pkt)
 	return ret ? ret : pkt->status;
 }
 
-/* The same for a SET, with the router's count of writes. */
+/* As ask_at() for a SET, which needs the router's count of writes. */
 static int set_at(int fd, int port, struct angara_mgmt *pkt)
 {
 	struct angara_mgmt node = request(ANGARA_MGMT_GET, ANGARA_MGMT_NODE, 0);
@@ -151,7 +154,7 @@ TEST_F(manage, wrong_requests)
 	EXPECT_NE(~0ULL, m.pkt.tid);
 }
 
-/* The file was opened by root: the right is that of the caller. */
+/* Root has opened the file, but the right is that of the caller. */
 TEST_F(manage, needs_the_right)
 {
 	struct angara_mgmt pkt = request(ANGARA_MGMT_GET, ANGARA_MGMT_NODE, 0);
@@ -235,7 +238,10 @@ TEST_F(manage, a_row_of_another_device)
 	EXPECT_EQ(0, set_at(self->fd, self->port, &clear));
 	EXPECT_EQ(-ENOENT, at_ioctl(ctx.fd, ANGARA_IOCTL_JOIN, &join));
 	close(ctx.fd);
-	/* The driver still counts it as set, until it is cleared there, too. */
+	/*
+	 * The driver still counts the row as set, until it is cleared there,
+	 * too.
+	 */
 	at_tree_clear(fd, TREE);
 	EXPECT_EQ(-ENOENT, at_tree_get(fd, TREE, &get));
 	close(fd);

@@ -202,7 +202,7 @@ static void rings_map(struct kf_state *s, uint64_t f,
 	}
 }
 
-/* The new context replaces that of slot @f. */
+/* The new context replaces the context in slot @f. */
 static void ctx_take(struct kf_state *s, uint64_t f,
 		     const struct angara_ctx_create *c)
 {

@@ -118,7 +118,10 @@ const struct kf_op kf_ops[] = {
 	IOCTL("tree_check", 3, ANGARA_IOCTL_TREE_CHECK, angara_tree_verify, 0,
 	      IN(angara_tree_verify, tree, "tree", KF_BELOW,
 		 SOME_TREES, ANGARA_MAX_TREES)),
-	/* Without keys: one would refuse all that follows. */
+	/*
+	 * Packets set no key: a router with a key would refuse all later
+	 * requests.
+	 */
 	IOCTL("manage", 6, ANGARA_IOCTL_MANAGE, angara_manage, 0,
 	      IN(angara_manage, timeout_ms, "ms", KF_BELOW, 3, 2000),
 	      IN(angara_manage, reserved, "zero", KF_ZERO, 0),
