@@ -4,7 +4,7 @@
 # Builds modules for a kernel of the guests with all checks on. Needs
 # selftests/tap.sh.
 
-# Warnings of make that our files do not cause: some kernels' headers have some.
+# Warnings of make that our files do not cause. Headers of some kernels cause warnings, too.
 NOISE='^(\./|\.\./)*(arch|include)/|/usr/src/|compiler differs|Module.symvers'
 NOISE+='|pahole|BTF|C=2 specified'
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Library, tools and kselftests build with gcc and with clang, without a warning;
-# clang optimises library and tools only if LONG is set. The kselftests also build
-# in a kernel tree, of which only the files that they need are there.
+# Library, tools and kselftests build with gcc and with clang, without a warning; clang optimises
+# library and tools only if LONG is set. The kselftests also build in a part of a kernel tree that
+# has only the files that they need.
 
 set -u
 . selftests/tap.sh

@@ -12,9 +12,9 @@ LOADS=${ANGARA_TEST_LOADS:-100}
 # Options for tools/vm/run: adapters on PCI Express instead of the loopback.
 CARDS=()
 
-# Kernel 6.1 itself warns if it has no memory to load a module, which failnth
-# causes, and when it frees an interrupt that it had no memory to list in /proc,
-# which card causes.
+# Kernel 6.1 itself prints two warnings. One appears if it has no memory to load a module, which
+# failnth causes; the other if it frees an interrupt that it had no memory to list in /proc, which
+# card causes.
 KERNELS_OWN='WARNING: .* at (event_define_fields|remove_proc_entry)\+'
 
 # guest OUT KERNEL TIMEOUT PROGRAM...: runs the programs in a guest. Their
@@ -57,9 +57,8 @@ gate()
 	results "$TAP_TMP/guest" "$1" ''
 }
 
-# serve: starts a server of a fabric and sets CARDS to its adapters. They have
-# few contexts: binding makes some thirty allocations for each, and each
-# allocation fails once.
+# serve: starts a server of a fabric and sets CARDS to its adapters. The adapters have few contexts:
+# binding makes some thirty allocations for each context, and each allocation fails once.
 serve()
 {
 	local node
@@ -100,7 +99,7 @@ gates()
 			server_end "$TAP_TMP/cards"
 }
 
-# The reports in a console's log, or its end if there is none.
+# Prints the reports in a console's log, or the end of the log if it has no report.
 reports()
 {
 	grep -nE '(WARNING|BUG|INFO|UBSAN|Oops): |unreferenced object' "$1" |

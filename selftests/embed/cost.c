@@ -134,8 +134,8 @@ static void allreduce(u32 i)
 }
 
 /*
- * Operands of two packets whose sums are rounded; the first one is rewritten
- * each time.
+ * Operands of two packets whose sums are rounded; the first operand is
+ * rewritten each time.
  */
 static void doubles(u32 i)
 {

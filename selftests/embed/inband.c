@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Trees that are laid by management packets, when packets are lost, links go down
- * and other managers write at any moment.  For selftests/host/inband.t, linked with
+ * and other managers write at any moment. For selftests/host/inband.t, linked with
  * --wrap=ang_device_open, so that each packet of the first manager passes through
- * this program.  Argument: the fabric, which is also that of ANGARA_FABRIC.  With a
+ * this program. Argument: the fabric, which ANGARA_FABRIC must name, too. With a
  * second argument, a key, the program only sets this key at all routers.
  *
  * After each attempt the rows are read without faults: all are there, or none

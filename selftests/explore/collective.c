@@ -2,8 +2,8 @@
 /*
  * Collectives on a tree that is never cleared: all participants start the same
  * operations in the same order, and each operation ends with the right result.
- * Also long broadcasts in one direction that wait for one resource only, so
- * that no other event wakes them.
+ * Also runs long broadcasts in one direction. They wait for one resource only,
+ * so no other event wakes them.
  */
 #include <string.h>
 

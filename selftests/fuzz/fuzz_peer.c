@@ -85,7 +85,10 @@ static u32 mgmt(struct input *in, void *body)
 	place(in, &w.node, &w.dir);
 	in_bytes(in, &w.pkt, offsetof(struct angara_mgmt, data) + 40);
 	w.reserved[0] = in_u8(in) == 99;
-	/* Mostly valid, so that ang_remote_mgmt_flaw() accepts the packet. */
+	/*
+	 * Make the packet mostly valid, so that ang_remote_mgmt_flaw() accepts
+	 * it.
+	 */
 	w.pkt.reserved[0] = w.pkt.reserved[0] == 99;
 	w.pkt.reserved[1] = 0;
 	w.pkt.method = w.pkt.method % 4;

@@ -143,7 +143,10 @@ static void version(struct machines *w, u32 which)
 	u32 len = in_u8(w->in), i;
 
 	memcpy(body, full, sizeof(full));
-	/* Mostly a valid body, otherwise one with errors, or random bytes. */
+	/*
+	 * Sends mostly a valid body, otherwise one with errors, or random
+	 * bytes.
+	 */
 	for (i = len >> 6; i; i--)
 		body[in_u8(w->in) % sizeof(full)] = in_u8(w->in);
 	if (len & 32)

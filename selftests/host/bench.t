@@ -78,7 +78,7 @@ json()
 	' "$TAP_TMP/json"
 }
 
-# Alternates one tree and three: gains are quotients of medians.
+# The benchmark alternates between one tree and three trees; gains are quotients of medians.
 trees()
 {
 	bench 3 "$1" -s 8,4000,64K -n 10 --trees 3 --check --csv >"$TAP_TMP/csv" ||
@@ -213,8 +213,8 @@ near()
 	return 1
 }
 
-# ofi_csv OPERATION WINDOW BATCH: the output has a row for each size, with the
-# fields of angara-bench; each message of a pingpong counts
+# ofi_csv OPERATION WINDOW BATCH: the output has a row for each size, with the fields of
+# angara-bench; of a pingpong both messages count
 ofi_csv()
 {
 	ofi_rate "$1" "$2" 10 4 8 65536 >"$TAP_TMP/csv" || return
@@ -597,7 +597,7 @@ rows_offloaded()
 	done
 }
 
-# Nothing else is measured with --mpi.
+# With --mpi only MPI programs are measured.
 rows_only()
 {
 	rows_offloaded --mpi || return

@@ -38,8 +38,8 @@ build()
 	variant plain libangara tools/run && programs "$TAP_TMP"
 }
 
-# changed FOLDER FILE FROM TO: both programs, with a file of the library changed, in
-# a new folder. All files that share a name with a changed header include it.
+# changed FOLDER FILE FROM TO: builds both programs with a change in one file of the library. If the
+# file is a header, all files of the library whose names begin like its own are built again.
 changed()
 {
 	local dir=$1 file=libangara/$2 source

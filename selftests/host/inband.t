@@ -169,7 +169,7 @@ misuse()
 		says '/dev/angara99999' 1 angaractl tree create 8 --in-band root 0 dev 99999
 }
 
-# Every link loses every packet: only the own router, of node 1, answers.
+# Every link loses every packet, so only node 1's own router answers.
 silent()
 {
 	says 'at node 0: it does not answer, or links that are down cut it off; nothing is changed' \

@@ -250,7 +250,7 @@ bad_table()
 		grep -q "libangara-mpi: $TAP_TMP/table:2: $2" "$TAP_TMP/said"
 }
 
-# With a table for some functions, the other ones have teams from the start as
+# If a table names some functions only, MPI_COMM_WORLD has a team from the start for all others as
 # well.
 table_world()
 {

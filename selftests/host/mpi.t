@@ -35,8 +35,8 @@ reasons()
 		passed 'barrier i' 'one member'
 }
 
-# Each function of each module is seen, but dup, split and free do not count as
-# collectives.
+# The library sees each function that a Fortran program calls by each module. The statistics have no
+# dup, split and free, which are no collectives.
 fortran()
 {
 	good 3 ways offload mpi 3 sum && counted barrier offload 6 &&
@@ -44,7 +44,7 @@ fortran()
 		counted allreduce offload 9
 }
 
-# Every function from Fortran is seen as well, by each interface.
+# The library sees every function that has a Fortran form, by each interface.
 all_fortran()
 {
 	local interface

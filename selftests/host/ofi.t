@@ -9,7 +9,7 @@ set -u
 . selftests/variant.sh
 
 OUT=$VARIANTS/asan
-# Built as for users; the guest root sees this path, too.
+# The folder of the provider built as for users; it has the same path in the guest root.
 PLAIN=build/variant/plain
 OTHER=build/ofi-other
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC

@@ -62,7 +62,7 @@ absent()
 	done
 }
 
-# Built without sanitizers, whose runtime would have to load first.
+# The program is built without sanitizers: with them, their runtime would have to be loaded first.
 preloaded()
 {
 	local flags

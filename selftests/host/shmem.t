@@ -283,8 +283,7 @@ dies()
 		grep -qE "$text" "$TAP_TMP/out" && ! grep '^/dev/shm' "$TAP_TMP/out"
 }
 
-# A PE that notices prints a line; the launcher ends the others after its grace
-# time.
+# A PE that notices the death prints a line; the launcher ends the others after its grace time.
 deaths()
 {
 	local way FABRIC=embedded:4x1x1,name=shmem$$

@@ -93,8 +93,8 @@ deterministic()
 		diff "$TAP_TMP/want" "$TAP_TMP/got" && counters
 }
 
-# Adaptive routing and its channel are the simulator's own: puts cross other
-# links, on tori as many as in the model.
+# Only the simulator has adaptive routing, and a channel for it. Puts cross other links than in the
+# model; on tori they cross as many.
 adaptive()
 {
 	replay adaptive >"$TAP_TMP/report" || return

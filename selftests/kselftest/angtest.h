@@ -221,9 +221,9 @@ enum at_where {
  * @x: the first context: @xx
  * @y: the second context: @yy, or @xx
  * @xmem: memory of @x
- * @ymem: of @y
- * @xkey: region of @xmem, with all rights
- * @ykey: of @ymem
+ * @ymem: memory of @y
+ * @xkey: key of the region of @xmem, which has all rights
+ * @ykey: key of the region of @ymem
  */
 struct at_ends {
 	struct at_fabric f;

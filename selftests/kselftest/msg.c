@@ -259,7 +259,10 @@ TEST_F(msg, hostile_index)
 	for (i = 0; i < 1000 && at_post(self->e.x, &w, NULL); i++)
 		at_wait_cqe(self->e.x, &cqe, AT_DEADLINE_MS);
 	EXPECT_EQ(0, at_kick(self->e.x));
-	/* The adapter fetches the entry when its completion queue has room. */
+	/*
+	 * The adapter fetches the entry when the context's completion queue has
+	 * room.
+	 */
 	for (i = 0; i < AT_DEADLINE_MS / 100 && !m; i++) {
 		while (at_poll_cqe(self->e.x, &cqe))
 			;

@@ -32,12 +32,12 @@ FIXTURE(nl) {
 	unsigned long long fabric;
 	char said[256];		/* message of the last call's acknowledgement */
 	size_t room;		/* size of the buffer for a datagram */
-	unsigned int records;	/* in the last call's answer */
+	unsigned int records;	/* objects in the answer to the last call */
 	unsigned int flags;	/* message flags of the last call, combined */
-	unsigned long long last[AT_NL_ATTRS];	/* by attribute */
-	unsigned int nest;		/* the counters' attribute */
+	unsigned long long last[AT_NL_ATTRS];	/* their last values, by attribute */
+	unsigned int nest;		/* attribute with the counters */
 	unsigned long long counters;	/* set of counters in the last record */
-	unsigned int odd;		/* nested attributes that are not u64 */
+	unsigned int odd;		/* attributes of counters that are not u64 */
 	struct {
 		struct nlmsghdr n;
 		struct genlmsghdr g;
@@ -126,7 +126,7 @@ static void take_counter(void *arg, const struct nlattr *a)
 	FIXTURE_DATA(nl) *self = arg;
 	unsigned int type = a->nla_type & NLA_TYPE_MASK;
 
-	if (type == ANGARA_A_NODE_COUNTER_PAD) /* same in all sets */
+	if (type == ANGARA_A_NODE_COUNTER_PAD) /* padding; the type is the same in all sets */
 		return;
 	if (type > 63 || a->nla_len != NLA_HDRLEN + sizeof(uint64_t))
 		self->odd++;
@@ -381,7 +381,10 @@ TEST_F(nl, attributes_are_strict)
 {
 	uint8_t one = 1;
 
-	/* The attribute is not one of the request, of no set, or too short. */
+	/*
+	 * The attribute does not belong to the request, is unknown, or is too
+	 * short.
+	 */
 	about(self, ANGARA_CMD_DEV_GET, -1);
 	put32(self, ANGARA_A_DEV_NODE, 1);
 	EXPECT_EQ(-EINVAL, call(self));
@@ -526,9 +529,8 @@ struct pids {
 	unsigned int outside, inside;		/* contexts of @dev */
 	unsigned long long of_outside, of_inside;	/* 0: no process
 							 * reported */
-	unsigned int seen;			/* records of both */
-	unsigned int others;			/* processes reported that
-						 * are not 1 */
+	unsigned int seen;			/* records of both contexts */
+	unsigned int others;			/* processes reported other than 1 */
 };
 
 static void take_pid(void *arg, const struct at_nl_obj *obj)
@@ -580,7 +582,7 @@ static int look_as_process_1(struct pids *pids, int up, int down)
 		return 14;
 	if (write(up, &pids->inside, sizeof(pids->inside)) < 0)
 		return 15;
-	return read(down, &end, 1) ? 16 : 0;	/* until closed */
+	return read(down, &end, 1) ? 16 : 0;	/* until the pipe is closed */
 }
 
 TEST_F(nl, processes_are_those_of_the_readers_namespace)
@@ -594,7 +596,7 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	pids.outside = x.c.ctx;
 	ASSERT_EQ(0, pipe(up));
 	ASSERT_EQ(0, pipe(down));
-	ASSERT_EQ(0, unshare(CLONE_NEWPID));	/* takes effect for children */
+	ASSERT_EQ(0, unshare(CLONE_NEWPID));	/* takes effect for children only */
 	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {

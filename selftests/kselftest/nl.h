@@ -19,7 +19,7 @@ enum {
 	AT_NL_ID = ANGARA_A_TREE_ID,
 };
 
-#define AT_NL_ATTRS	32	/* more than any set has */
+#define AT_NL_ATTRS	32	/* more attributes than any set has */
 
 /**
  * struct at_nl_obj - an object

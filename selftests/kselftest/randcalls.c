@@ -75,7 +75,9 @@ static int dereg(struct at_caller *w, unsigned int slot)
 	return at_ioctl(file_of(w, slot), ANGARA_IOCTL_MR_DEREG, &d);
 }
 
-/* Watched regions are notified. */
+/*
+ * Takes a page away: the kernel notifies the driver if a watched region has it.
+ */
 static int forget(struct at_caller *w, unsigned int slot)
 {
 	unsigned int page = at_rand(&w->seed, AT_RANDCALLS_MEM / AT_PAGE);
@@ -248,7 +250,7 @@ int at_randcalls_open(struct at_randcalls *d, unsigned int first, unsigned int d
 		d->fd[i] = at_open(first);
 		if (d->fd[i] < 0)
 			return d->fd[i];
-		/* replaced when there is a context */
+		/* stands for the context until there is one */
 		d->ctx[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (d->ctx[i] < 0)
 			return -errno;

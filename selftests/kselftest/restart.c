@@ -38,7 +38,7 @@ AT_REQUIRE(AT_ROOT | AT_CARD)
  * @fn: its function number
  * @uncorrectable: error bits
  * @correctable: error bits
- * @header: of the bad packet
+ * @header: header of the bad packet
  * @domain: PCI domain of the device
  */
 struct aer_error {

@@ -254,7 +254,7 @@ TEST_F(sw, whole_tree)
 	EXPECT_EQ(ROUTERS - 2, check.nodes);
 }
 
-/* Which of set, get and clear work for another user? Return: bits. */
+/* Which of set, get and clear work for another user? Return: a bit for each. */
 static int other_user(unsigned int dev, const struct angara_tree_row *from,
 		      unsigned int router)
 {
@@ -355,7 +355,7 @@ static int nl_port(unsigned int dev, unsigned int router, unsigned int port,
 /* Objects of a fabric that a dump reports. */
 struct seen {
 	unsigned long long fabric;
-	unsigned int router;		/* attribute with the router's number */
+	unsigned int router;		/* attribute that has the router's number */
 	unsigned int of_nodes;
 	unsigned int of_switches;
 	unsigned int wrong;		/* wrong keepers and duplicates */

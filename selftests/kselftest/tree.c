@@ -12,7 +12,7 @@
 
 AT_REQUIRE(AT_ROOT | AT_TORUS)
 
-#define NODES	8	/* member nodes; other nodes forward at most */
+#define NODES	8	/* nodes with participants; all other nodes only forward */
 #define TREE	5
 
 FIXTURE(tree) {
@@ -111,7 +111,10 @@ TEST_F(tree, row_fields)
 	}
 }
 
-/* Ports down: straight on or a later dimension, never back or earlier. */
+/*
+ * A port down continues straight on from the port up, or is in a later
+ * dimension, never back or in an earlier one.
+ */
 TEST_F(tree, row_order)
 {
 	unsigned int dirs = 2 * self->g.f.ndims, up, down;

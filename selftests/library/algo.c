@@ -48,13 +48,13 @@ struct setup {
 	size_t counts[MAX_SIZE];
 	size_t in_displs[MAX_SIZE];
 	size_t out_displs[MAX_SIZE];
-	size_t matrix[MAX_SIZE][MAX_SIZE];	/* ALLTOALL: from, to */
+	size_t matrix[MAX_SIZE][MAX_SIZE];	/* ALLTOALL: counts, by sender and receiver */
 	size_t to[MAX_SIZE][MAX_SIZE], from[MAX_SIZE][MAX_SIZE];
 	u32 dims[MAX_DIMS];
 	u32 place[MAX_SIZE], rank_of[MAX_SIZE];
 	struct ang_kin kin[MAX_SIZE];
 	u32 children[MAX_SIZE][MAX_SIZE];
-	u32 top;	/* root of the tree of @kin */
+	u32 top;	/* root of the tree that @kin describes */
 	bool in_place;
 };
 
@@ -479,8 +479,8 @@ static bool all_sizes(enum ang_coll coll, enum ang_algo algo, bool irregular)
 }
 
 /*
- * Tests counts that are and are not multiples of the members, in packets of
- * several lengths.
+ * Tests counts that are multiples of the number of members, and others, in
+ * packets of several lengths.
  */
 static bool all_packets(void)
 {

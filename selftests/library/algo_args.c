@@ -64,7 +64,10 @@ bool chooses(void)
 					return wrong("%s: the chosen algorithm is not the same at all members, or not valid",
 						     coll_names[coll]);
 			}
-	/* The limit on early messages of teams depends on this. */
+	/*
+	 * Teams limit early messages, which assumes that a member gets no more
+	 * than these.
+	 */
 	for (a.size = 1; a.size < 5000; a.size += 1 + a.size / 3)
 		for (coll = 0; coll < ANG_COLL_NUM; coll++)
 			for (a.count = 1; a.count < 1 << 20; a.count *= 4) {

@@ -22,7 +22,10 @@ u64 moved(const struct ang_coll_args *a)
 	return num;
 }
 
-/* Sums of a ring along each dimension: parts, and packets of each. */
+/*
+ * Return: number of messages along rings, one ring per dimension; a ring passes
+ * on parts of the data, each in packets.
+ */
 static u64 ring_messages(const struct ang_coll_args *a)
 {
 	size_t part = a->count;

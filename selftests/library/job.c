@@ -193,7 +193,7 @@ static int mode_key(void)
 
 		bad = !f || fprintf(f, "%s\n", text) < 0 || fclose(f);
 	}
-	/* Only the last process calls. */
+	/* Only the last process asks for the key again. */
 	if (rank == size - 1)
 		bad |= expect("again", ang_job_key(job, &again), 0) |
 		       expect("the same", again != key, 0);

@@ -86,7 +86,10 @@ static bool all_adapters(void)
 		here++;
 		cards += a.kind == ANGARA_ADAPTER_PCI;
 		own += a.chosen && a.node == mine.node;
-		/* Each process opens some, so that few domains are open at once. */
+		/*
+		 * Each process opens some of the adapters, so that few domains are
+		 * open at once.
+		 */
 		if (i % size == rank)
 			ok = opens_as(&a) && ok;
 		ok = expect("PCI", a.kind == ANGARA_ADAPTER_PCI,
@@ -128,7 +131,7 @@ static bool adapters_wrong(void)
 	return ok;
 }
 
-/* @value of ANGARA_FABRIC. Return: number of adapters, or -errno */
+/* @value: value of ANGARA_FABRIC. Return: number of adapters, or -errno */
 static int listed(const char *value, uint32_t *chosen)
 {
 	const char *fabric = getenv("ANGARA_FABRIC");

@@ -68,7 +68,7 @@ static bool taken(unsigned int at)
 	return ok & works(team) & expect("destroy", angara_team_destroy(team), 0);
 }
 
-#define MAX_TREES	64	/* most trees of any device */
+#define MAX_TREES	64	/* most trees that any device has */
 
 static unsigned int max_trees(void)
 {

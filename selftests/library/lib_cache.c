@@ -212,7 +212,7 @@ static bool ranges(void)
 	     holds(d, at + 6 * PIECE, 2 * PIECE, 0, &b) &&
 	     expect("in its place", cache_info(d).ranges, 4) &&
 	     expect("held", (long long)cache_info(d).bytes, 8 * PIECE);
-	angara_mr_dereg(a);	/* as angara_mr_release() */
+	angara_mr_dereg(a);	/* has the same effect as angara_mr_release() */
 	ok = ok && expect("given back", (long long)cache_info(d).bytes, 7 * PIECE) &&
 	     holds(d, at + 6 * PIECE, PIECE, 0, &c) && expect("it", c == b, 1);
 	angara_free(c);

@@ -71,7 +71,7 @@ struct member {
 };
 
 static struct lane lanes[MEMBERS];
-static unsigned int made;	/* teams, by member; atomic */
+static unsigned int made;	/* number of teams that exist, counted by each member; atomic */
 
 static int meet(struct hall *h, unsigned int who, const void *mine, size_t len,
 		char *all)
@@ -270,7 +270,7 @@ static bool forsaken(struct member *m, struct angara_job *own)
 	m->ret = angara_team_create(own, m->lane->ctx, NULL, 0, m->attr, &team);
 	if (team) {
 		m->members = count(m, team);
-		/* Wait until all have counted, unless this fails. */
+		/* Wait until all members have counted. This may fail. */
 		exchange(m, NULL, 0, 0, NULL, 0, NULL);
 	}
 	angara_team_leave(team);

@@ -131,7 +131,8 @@ static bool unguessable(void)
 	ok = ok && random_above(keys, 2 * REGIONS);
 	ok &= angara_job_barrier(job) == 0;
 	/*
-	 * The same slot is in use at that member, too, with other upper bits.
+	 * The next member uses the same slot, too, but its key has other upper
+	 * bits.
 	 */
 	if (ok && next != rank)
 		ok = expect("another's", put_to(next, key), -ENOKEY);

@@ -39,7 +39,7 @@ static bool teams_open(struct angara_team **teams, unsigned int n)
 	return expect("trees", trees, number("LIB_TREES", n));
 }
 
-/* LIB_TEAMS teams at once; LIB_TREES of them have trees. */
+/* Opens LIB_TEAMS teams at once; LIB_TREES of them have trees. */
 static bool leased(void)
 {
 	struct angara_team *teams[TEAMS];
@@ -51,7 +51,10 @@ static bool leased(void)
 	return ok;
 }
 
-/* The same, until the file LIB_UNTIL exists, or the job is killed. */
+/*
+ * As leased(), but keeps the teams until the file LIB_UNTIL exists, or the job
+ * is killed.
+ */
 static bool leased_stay(void)
 {
 	struct angara_team *teams[TEAMS];
@@ -79,7 +82,7 @@ static bool over(void)
 	return end;
 }
 
-/* One team after another, until the file LIB_UNTIL exists. */
+/* Opens and closes one team after another, until the file LIB_UNTIL exists. */
 static bool leased_churn(void)
 {
 	unsigned int trees = 0, n = 0, i;
@@ -146,7 +149,10 @@ static struct ang_fm_request request(void)
 	};
 }
 
-/* Return: the error of the answer to @q; 1: the connection was closed. */
+/*
+ * Sends @q to the manager. Return: the error in its answer; 1: it closed the
+ * connection.
+ */
 static int ask(const struct ang_fm_request *q, struct ang_fm_reply *reply, int *fd)
 {
 	*fd = fm_socket();
@@ -170,7 +176,7 @@ static bool leased_litter(void)
 	return expect("row", device_ioctl(ANGARA_IOCTL_TREE_SET, &row), 0);
 }
 
-/* Has a lease, but sets no row, until the file LIB_UNTIL exists. */
+/* Holds a lease, but sets no row, until the file LIB_UNTIL exists. */
 static bool leased_idle(void)
 {
 	const struct ang_fm_request q = request();
@@ -186,7 +192,7 @@ static bool leased_idle(void)
 	return true;
 }
 
-/* Requests with wrong content.  The partition is checked in the guest's users. */
+/* Requests with wrong content, first for the partition of another user. */
 static bool leased_wrong(void)
 {
 	struct ang_fm_reply reply;
@@ -242,7 +248,7 @@ static bool leased_hostile(void)
 			*fd = fm_socket();
 		}
 	}
-	/* These stay, and send nothing. */
+	/* These connections stay open, and send nothing. */
 	for (i = 0; i < FLOOD; i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -126,7 +126,9 @@ static int key_there(const struct angara_path *path, uint64_t key, uint32_t flag
 	return angara_manage_set(manager, path, ANGARA_MGMT_KEY, 0, &to, sizeof(to), NULL);
 }
 
-/* With a key at the last router, nothing else of the fabric is refused. */
+/*
+ * A key at the last router, which also protects reads, affects no other router.
+ */
 static bool keys_there(const struct angara_map *map)
 {
 	struct angara_path path = map->routers[map->nrouters - 1].path;

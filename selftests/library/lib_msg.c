@@ -129,7 +129,7 @@ static bool take(unsigned int n, unsigned int *got)
 		from = (unsigned int)(msg.head.tag >> 32);
 		ok = expect("from", from < size, 1) &&
 		     message_is(&msg, from, got[from]++, 2000);
-		/* Free the older one last. */
+		/* Free the older message last. */
 		held[kept++] = msg;
 		while (ok && kept == 2) {
 			ok = expect("free", angara_msg_free(mctx, &held[1]), 0) &&

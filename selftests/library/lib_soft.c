@@ -120,7 +120,10 @@ static elem *out_of(const struct task *t)
 	return (elem *)(t->mem + t->out);
 }
 
-/* Counts in units of @unit bytes, and where results begin, the last one first. */
+/*
+ * Sets counts in units of @unit bytes, and the places of results: the last block
+ * comes first.
+ */
 static void lay_out(struct task *t, size_t unit)
 {
 	size_t at = 0;

@@ -134,7 +134,7 @@ static bool flood(void)
 	hear(other, most + 7, 1, 1, 0);
 	hear(other, most + 9, 1, 0, SHORT);
 	hear(other, most + 9, 1, 1, 0);
-	/* Longer than any message that a member sends. */
+	/* This message is longer than any that a member sends. */
 	hear(other, most + 10, 1, 0, LEN);
 	return ok && opens(other, most + 7, 2, false) && opens(other, most + 9, 2, false) &&
 	       opens(other, most + 10, 0, false);

@@ -116,7 +116,7 @@ static unsigned int tree_of(const struct angara_team *team, uint32_t i)
 	return i ? team->stripes[i - 1]->tree : team->tree;
 }
 
-/* Checks that each of the trees has a part. */
+/* Checks that each of the team's trees carries a part of a reduction. */
 static bool parts_posted(void)
 {
 	const size_t len = 8 * 5000;

@@ -20,8 +20,8 @@ struct relay {
 	unsigned char seen[4096];
 	size_t len;
 	size_t flip;		/* byte to change, counted from 1; 0: none */
-	size_t back;		/* bytes from the listener */
-	size_t flip_back;	/* byte to change of these */
+	size_t back;		/* bytes from the listener so far */
+	size_t flip_back;	/* byte to change from the listener; 0: none */
 	size_t cut;		/* bytes after which the first connection ends */
 	bool stop;
 	pthread_t thread;
@@ -43,7 +43,7 @@ static bool relay_pass(int from, int to, unsigned char *at, size_t room, size_t 
 	return send(to, at, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
-/* Return: a connection was accepted. */
+/* Return: whether a connection was accepted. */
 static bool relay_accept(struct relay *r)
 {
 	do

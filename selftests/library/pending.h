@@ -63,8 +63,8 @@ static inline void pending_end(const struct angara_completion *c, int n)
 }
 
 /*
- * Tests an operation. Return: 0 or the errno of its status; -EAGAIN not yet;
- * -ENODEV.
+ * Tests an operation. Return: 0 or the errno of its status; -EAGAIN if it is
+ * not complete; -ENODEV if the adapter is gone.
  */
 static inline int pending_test(struct angara_ctx *own, struct pending *p)
 {

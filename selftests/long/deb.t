@@ -19,7 +19,7 @@ IMAGE=$PWD/$DIR/root.img
 PACKAGES='angara-dkms angara-selftests angara-tools libangara-dev libangara-mpi
 	libangara-ofi libangara-shmem-dev libangara-shmem1 libangara1'
 
-# in_root ROOT UID COMMAND...
+# in_root ROOT UID COMMAND...: runs COMMAND as this user in the root folder ROOT.
 in_root()
 {
 	local root=$1 user=$2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The cases of the device model.  --golden prints the golden trace, --stress=N
- * the trace of a random scenario.
+ * All test cases of the device model. --golden prints the golden trace,
+ * --stress=N the trace of a random scenario.
  */
 #include <string.h>
 

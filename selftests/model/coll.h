@@ -24,7 +24,10 @@ void group_del(struct group *g);
 /* Posts one operation, runs it, and checks all buffers and completions. */
 void coll_bcast(struct ttree *t, u32 source, u32 len);
 void coll_reduce(struct ttree *t, u32 receiver, u32 len);
-/* The same, but runs the fabric after each posting, as a doorbell may do. */
+/*
+ * As coll_reduce(), but runs the fabric after each posting, as a doorbell may
+ * do.
+ */
 void coll_reduce_in_turn(struct ttree *t, u32 receiver, u32 len);
 void coll_allreduce(struct ttree *t, u32 len);
 void coll_barrier(struct ttree *t);

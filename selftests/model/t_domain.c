@@ -255,7 +255,10 @@ static void trees_apart(void)
 	host_free(h);
 }
 
-/* A result that does not name the job of the operation that waits for it. */
+/*
+ * A forged result that does not name the job of the waiting operation is
+ * dropped.
+ */
 static void forged_result(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_REDUCE, 5, 0, 8192, LEN);

@@ -9,7 +9,7 @@
 
 #include "msgs.h"
 
-#define CTXS	2	/* per node */
+#define CTXS	2	/* contexts per node */
 #define BATCH	6	/* operations that are posted at a time */
 #define ROUNDS	400
 #define PLACE	512	/* bytes for each operation, in a member's memory */
@@ -210,7 +210,10 @@ static void ctx_equal(struct side *a, struct side *b, u32 i, bool alone)
 		EXPECT_EQ(le16_to_cpu(x[n].status), le16_to_cpu(y[n].status));
 		EXPECT(!memcmp(&x[n], &y[n], sizeof(x[n])));
 	}
-	/* The last place, with old values of atomic operations, may differ. */
+	/*
+	 * The last place, which gets old values of atomic operations, may
+	 * differ.
+	 */
 	EXPECT(!memcmp(a->c[i]->buf, b->c[i]->buf, (2 * BATCH + 1) * PLACE));
 	if (alone)
 		EXPECT_EQ(ctx_counter(a->c[i], ANGARA_CTR_EVSEQ),

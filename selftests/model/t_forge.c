@@ -476,7 +476,7 @@ static void broadcasts(void)
 	FORGED(op, p, src_ctx, 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, 256, up, ANGARA_VC_DOWN);
 	FORGED(op, p, flags, 0, up, ANGARA_VC_DOWN);
-	/* A part of the train, marked as the last one. */
+	/* The packet is only a part of the train, marked as its last one. */
 	p.npkts = 1;
 	FORGED(op, p, len, 200, up, ANGARA_VC_DOWN);
 	/* The train claims five packets, but the operation has four. */

@@ -394,7 +394,7 @@ static void keeper_reset(void)
 		t->rows[s] = (struct angara_tree_row){
 			.to_root = ANGARA_PORT_NONE };
 	tree_del(t);
-	/* The contexts of the keeper are gone, too. */
+	/* The contexts of the keeper no longer exist either. */
 	free(g.ctx[keeper]);
 	g.ctx[keeper] = g.ctx[--g.n];
 	group_del(&g);
@@ -425,7 +425,7 @@ static void switch_at_fault(void)
 	t->rows[s] = (struct angara_tree_row){ .to_root = ANGARA_PORT_NONE };
 	EXPECT_EQ(finish(g.ctx[3], &cqe), ANGARA_ST_TREE_DOWN);
 	EXPECT_EQ(cqe.node, keeper);
-	/* Operations that are posted after that get the same error. */
+	/* Operations that are posted after the loss get the same error. */
 	EXPECT_EQ(status_of(g.ctx[3], w), ANGARA_ST_TREE_DOWN);
 	get.set.router = cpu_to_le32(3);
 	EXPECT_EQ(adm(g.h, 3, &get, &cpl), ANGARA_ADM_ST_OK);

@@ -18,7 +18,7 @@ static struct host *h;
 static struct tctx *src[CTXS];	/* contexts of node 0 */
 static struct tctx *dst;	/* the context of node 1 */
 static struct ang_view second;	/* view of the second thread */
-static struct ang_ops plain;	/* the host's functions */
+static struct ang_ops plain;	/* functions of the host, which the test replaces */
 static void (*act)(void);	/* what the second thread does */
 static u32 at_node;		/* it acts at the first access to memory of this
 				 * node
@@ -162,7 +162,7 @@ static void opening(void)
 	EXPECT_EQ(looked, 1);
 	EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
 	EXPECT_EQ(node(1)->lanes, ANG_LANES_OPEN);
-	/* The put before the step counts as one of CALM. */
+	/* The put before the step counts as one of the CALM operations. */
 	for (i = 0; i < CALM - 2; i++) {
 		put(&h->v, 0);
 		EXPECT(ended(0));

@@ -105,7 +105,7 @@ static void result_in_fifo(void)
 	group_del(&g);
 }
 
-/* As before, with a broadcast that has not reached the root. */
+/* As the previous case, with a broadcast that has not reached the root. */
 static void request_in_ring(void)
 {
 	static const u16 pe[2] = { 1, 1 };

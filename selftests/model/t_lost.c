@@ -91,7 +91,7 @@ static void behind_switches(void)
 	lose();
 	EXPECT_EQ(finish(g.ctx[5], &cqe), ANGARA_ST_UNREACHABLE);
 	EXPECT_EQ(cqe.node, host_keeper(g.h, at));
-	/* Operations that are posted after that get the same error. */
+	/* Operations that are posted after the loss get the same error. */
 	post(g.ctx[5], &w, NULL);
 	kick(g.ctx[5]);
 	EXPECT_EQ(finish(g.ctx[5], &cqe), ANGARA_ST_UNREACHABLE);
@@ -210,7 +210,7 @@ static void trees(void)
 	}
 }
 
-/* Operations that are posted after that fail at once. */
+/* Operations that are posted after the loss fail at once. */
 static void afterwards(void)
 {
 	static const u16 pe[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };

@@ -241,7 +241,7 @@ static void keys(void)
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le64_to_cpu(p.writes), 1);
 	EXPECT(!memcmp(p.data, zeros, sizeof(zeros)));
-	/* Only that router has the key; reads need no key. */
+	/* Only router 1 has the key; reads need no key. */
 	p = mgmt_get_node(path, 1);
 	EXPECT_EQ(mgmt_ask(2, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le32_to_cpu(mgmt_node(&p).flags), 0);
@@ -269,15 +269,15 @@ static void keys(void)
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le64_to_cpu(mgmt_node(&p).refused), 4);
 	/*
-	 * The router forwards packets as before, and its own node needs the
-	 * key, too.
+	 * Router 1 forwards packets as before. Requests of its own node need
+	 * the key, too.
 	 */
 	p = mgmt_get_node(path, 2);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
 	EXPECT_EQ(le32_to_cpu(p.router), 2);
 	p = mgmt_get_node(path, 0);
 	EXPECT_EQ(mgmt_ask(1, &p), ANGARA_MGMT_ST_KEY);
-	/* A reset of its driver does not change the key. */
+	/* A reset of its node's driver does not change the router's key. */
 	host_reg(mgmt_host, 1, ANGARA_REG_CONTROL, 0);
 	host_run(mgmt_host);
 	p = mgmt_get_node(path, 1);

@@ -144,7 +144,7 @@ static void late_answers(void)
 	EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_OK);
 	EXPECT_EQ(le32_to_cpu(p.router), 0);
 	EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_ABSENT);
-	/* As before, but the answer to the second request is late, too. */
+	/* Repeat this, but delay the answer to the second request, too. */
 	host_freeze(mgmt_host, 1, 1);
 	host_freeze(mgmt_host, 2, 1);
 	p = mgmt_get_node(path, 1);

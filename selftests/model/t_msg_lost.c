@@ -212,7 +212,7 @@ static void groups(void)
 		area_free(area, m);
 	}
 	EXPECT_EQ(got, 3 * NUM(from));
-	/* Repeat it with a receiver that ends. */
+	/* Repeat this with a receiver that ends. */
 	ctx_del(recv);
 	free(area);
 	recv = member(h, 0, 0);

@@ -421,8 +421,8 @@ static void destroyed_at_work(void)
 		memset(a->buf, 0x5A, 65536);
 		memset(b->buf, 'b', 65536);
 		/*
-		 * The operation uses the same slot, and the upper half of the
-		 * buffer.
+		 * The new context's operation uses the same slot, and the upper
+		 * half of the buffer.
 		 */
 		get = wqe_p2p(ANGARA_OP_GET, 1, 1, 0, 32768, 20000);
 		get.cookie = cpu_to_le64(steps);

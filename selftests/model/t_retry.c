@@ -147,7 +147,7 @@ static void acknowledgements(void)
 
 static const u32 channels[] = { ANGARA_VC_REQ, ANGARA_VC_RSP };
 
-/* The link from node 0 to node 1; node 1 never runs, and trains carry their numbers. */
+/* The link from node 0 to node 1. Node 1 never runs. Each train carries its number. */
 struct wire {
 	struct host *h;
 	struct ang_node *a;

@@ -179,8 +179,9 @@ static void graph_lengths(void)
 
 	fabric_new(&f, odd_text);
 	/*
-	 * Lengths: n-1 has number 0, n.2 1, N_3 2, n4 3.  Two by one switch,
-	 * three by two, one by the cable.
+	 * Nodes have these numbers: n-1 0, n.2 1, N_3 2, n4 3. A path over one
+	 * switch has length 2, one over two switches 3, and one by a cable
+	 * between nodes 1.
 	 */
 	EXPECT_EQ(walk(&f.filled, 0, 1, 9), 2);
 	EXPECT_EQ(walk(&f.filled, 0, 2, 9), 3);

@@ -151,7 +151,10 @@ static void check_round(u32 ctx, u32 round)
 		}
 }
 
-/* Does the work of contexts whose number is the worker's modulo the threads. */
+/*
+ * Does the work of the contexts whose number modulo the number of threads is
+ * the worker's number.
+ */
 static void *work(void *arg)
 {
 	struct worker *w = arg;

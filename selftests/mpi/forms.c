@@ -145,7 +145,10 @@ void start(struct job *j)
 {
 	j->req = MPI_REQUEST_NULL;
 	if (j->form == LARGE) {
-		/* In each form; every second member calls that with int counts. */
+		/*
+		 * LARGE stands for each other form in turn; every second member
+		 * uses int counts, the others large counts.
+		 */
 		j->form = j->salt % LARGE;
 		j->large = !(j->me % 2);
 	}

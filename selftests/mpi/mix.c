@@ -38,7 +38,10 @@
 #define JOBS	12
 #define MANY	300	/* communicators: more than a node has contexts */
 
-/* MPICH itself repeats these wrongly: it copies when a request is made. */
+/*
+ * MPICH itself repeats these collectives wrongly: it copies the data when a
+ * request is made.
+ */
 static int only_once(enum coll coll)
 {
 #ifdef OPEN_MPI
@@ -57,7 +60,10 @@ static void finish(struct job *j)
 	verify(j);
 	if (j->form == PERSIST && j->req != MPI_REQUEST_NULL) {
 		for (i = only_once(j->coll) ? 2 : 0; i < 2; i++) {
-			/* New numbers, unless they change counts. */
+			/*
+			 * Contribute other numbers, unless these determine the
+			 * counts.
+			 */
 			if (j->coll != REDUCE_SCATTER && !is_v(j->coll))
 				j->salt++;
 			fill(j);

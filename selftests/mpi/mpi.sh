@@ -76,8 +76,8 @@ counted()
 		"$TAP_TMP/said")" = "$3" ]
 }
 
-# passed COLLECTIVE REASON: do they say that such calls passed through, for this
-# reason?
+# passed COLLECTIVE REASON: do the statistics say that calls of this collective passed through, for
+# this reason?
 passed()
 {
 	grep "^libangara-mpi: passed through: $1, [0-9]* calls: $2\$" "$TAP_TMP/said"

@@ -114,7 +114,10 @@ static int value(const struct op *op, int i, int salt)
 {
 	int v = (rank * 7 + i * 5 + salt * 3) % 11 - 5;
 
-	/* A product of values stays small; logical operations need zeros. */
+	/*
+	 * Products of values must stay small; logical operations need zeros
+	 * among the values.
+	 */
 	if (op->op == MPI_PROD)
 		return v < 0 ? -1 : 1;
 	return op->op == MPI_LAND || op->op == MPI_LOR ? v > 4 - salt % 10 : v;
@@ -249,7 +252,10 @@ void scattered(int c, enum scattering which, const struct type *t, const struct 
 	prepare(t, all, in_place);
 	call(c, which, 0, in, got, count, blocks, t, op);
 	call(c, which, 1, in, want, count, blocks, t, op);
-	/* Undefined: behind the block of a result in place, the first of exscan. */
+	/*
+	 * MPI leaves undefined what is behind the block of a result in place, and
+	 * the first member's result of exscan.
+	 */
 	if (in_place)
 		memcpy(got + (size_t)result * t->bytes, want + (size_t)result * t->bytes,
 		       (size_t)(all - result) * t->bytes);

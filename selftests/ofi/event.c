@@ -227,7 +227,7 @@ static bool of_endpoints(void)
 	     expect(e.op_context == &a, true) && counted(1, 0) &&
 	     expect(fi_read(s[0].ep, mem[0], 8, NULL, peer, there(),
 			    fi_mr_key(mr), &b), 0) && counted(1, 1) &&
-	     /* an operation that names the other endpoint */
+	     /* an operation that names the other endpoint does not count */
 	     expect(write_to(s[0].peer, &a), 0) && completion(&s[0], &e) &&
 	     counted(1, 1);
 	closed(&ep->fid);
@@ -298,7 +298,7 @@ static bool unasked(void)
 	     expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0) &&
 	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_REMOTE_WRITE),
 		    -FI_EOPNOTSUPP) &&
-	     /* The call counts receives. */
+	     /* The call makes the counter count receives only. */
 	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_RECV | FI_REMOTE_WRITE),
 		    0) &&
 	     expect(fi_ep_bind(ep, &cntr[0]->fid, FI_RECV), -FI_EINVAL) &&

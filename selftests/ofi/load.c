@@ -398,7 +398,10 @@ static uint32_t next_random(uint32_t *state)
 #define SLOT	6000
 #define DEEP	40
 
-/* Tags select; receives are posted before, after and in another order. */
+/*
+ * Tags select messages; receives are posted before the messages, after them,
+ * and in another order.
+ */
 static bool mixed(void)
 {
 	const struct how how = { .progress = FI_PROGRESS_AUTO,

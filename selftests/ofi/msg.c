@@ -256,7 +256,10 @@ static bool matching(void)
 			     0xFF, &b), 0) &&
 	     expect(fi_trecv(s[1].ep, mem[1] + 16, 8, NULL, FI_ADDR_UNSPEC, 0,
 			     ~0ULL, &c), 0) &&
-	     /* not from the first receive's source, so for the last */
+	     /*
+	      * not from the source of the first receive, so it is for the last
+	      * one
+	      */
 	     expect(fi_tsend(s[0].ep, "one", 4, NULL, s[0].peer, 5, &a), 0) &&
 	     both(e) && expect(e[1].op_context == &c, true) &&
 	     expect((long long)e[1].tag, 5) &&

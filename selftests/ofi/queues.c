@@ -206,7 +206,10 @@ static bool sets(void)
 	     expect(fi_poll(set, who, 2), 0) && put();
 	while (ok && fi_cntr_read(s[0].cntr) < 1)
 		;
-	/* Two polls for one object each report both; later only the CQ has news. */
+	/*
+	 * Two polls for one object each report both objects; afterwards only the CQ
+	 * has news.
+	 */
 	ok = ok && expect(fi_poll(set, &who[0], 1), 1) &&
 	     expect(fi_poll(set, &who[1], 1), 1) &&
 	     expect(who[0] == &n && who[1] == &rounds, true) &&

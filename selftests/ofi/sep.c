@@ -105,7 +105,7 @@ void open_scalables(const struct how *how, int n)
 	open_scalable(&q[0], how, "angara0", n);
 	open_scalable(&q[1], how, "angara3", n);
 	for (i = 0; i < 2; i++) {
-		/* makes the entries of both vectors differ */
+		/* an additional entry makes the two vectors differ */
 		name = name_of(q[i].s.ep);
 		insert(q[i].av, &name);
 		if (i)
@@ -139,7 +139,7 @@ static void go_on(void)
 {
 	int i;
 
-	/* the other one may be in another process */
+	/* the other endpoint may be in another process */
 	for (i = 0; i < 2; i++)
 		if (q[i].s.cq)
 			fi_cq_read(q[i].s.cq, NULL, 0);

@@ -110,7 +110,7 @@ static bool all_to_all(void)
 	return ok;
 }
 
-#define BIG	(1U << 20)	/* bytes; a later operation could overtake */
+#define BIG	(1U << 20)	/* bytes, so many that a later operation could overtake */
 
 /*
  * A read after a write finds its data, even if they name different contexts of
@@ -144,7 +144,10 @@ static bool in_order(bool all, bool one)
 		while (ok && ret == -FI_EAGAIN)
 			ret = fi_read(tx->ep, last, 8, NULL, to_ctx(&q[0], 0),
 				      BIG - 8, 1, last);
-		/* One operation is in flight, the other one has ended. */
+		/*
+		 * Only the read is in flight: it started after the write had
+		 * ended.
+		 */
 		ok = ok && expect(ret, 0) &&
 		     expect(tx->ep->ops->tx_size_left(tx->ep), 255) &&
 		     next_of(tx->cq, &e, NULL) && next_of(tx->cq, &e, NULL) &&

@@ -15,7 +15,10 @@
 
 #define HOST	"127.0.0.1"
 
-/* A TCP server: listens at @port, sends @data to clients, keeps them. */
+/*
+ * A TCP server: listens at @port, sends @data to clients, keeps the
+ * connections.
+ */
 struct stranger {
 	int fd;
 	char port[8];

@@ -30,11 +30,11 @@ struct sharer {
 };
 
 static const struct how how;
-static struct side s[2];	/* s[1] has the sharers */
+static struct side s[2];	/* s[1] has the endpoints that share */
 static char *mem[2];
 static struct fid_stx *stx;
 static struct fid_ep *srx;
-static struct fid_cq *own_cq;	/* the receive context's, or NULL */
+static struct fid_cq *own_cq;	/* completion queue of the receive context, or NULL */
 static struct sharer e[EPS];
 
 static bool open_sharer(struct sharer *p, uint64_t selective)

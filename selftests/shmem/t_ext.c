@@ -143,7 +143,10 @@ static void test_requests(void)
 	shmem_barrier_all();
 	EXPECT(!shmemx_broadcastmem_nb(SHMEM_TEAM_WORLD, b, a, 3000, n - 1, &bcast));
 	if (me == n - 1) {
-		/* The others cannot leave the barrier before this. */
+		/*
+		 * The others cannot leave the barrier before the last PE does
+		 * this.
+		 */
 		shmem_int_p(&late, 1, 0);
 		shmem_quiet();
 	}

@@ -491,7 +491,7 @@ static void exit_output(void)
 	exits(0);
 }
 
-/* The same, if a function of atexit() finalizes. */
+/* As exit_output(), with a function of atexit() that finalizes. */
 static void at_exit_finalize(void)
 {
 	shmem_finalize();
@@ -503,7 +503,7 @@ static void exit_finalize(void)
 	exit_output();
 }
 
-/* The same, if the other PEs have blocked all signals. */
+/* As exit_output(), while the other PEs have blocked all signals. */
 static void exit_blocked(void)
 {
 	sigset_t all;

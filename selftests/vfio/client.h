@@ -66,7 +66,10 @@ int memfd(u64 size, bool sealed);
 int eventfd_new(void);
 /* Waits until an eventfd is signalled, and reads it.  Return: the count. */
 u64 eventfd_wait(int fd);
-/* Is it not signalled?  Call it after the server has answered. */
+/*
+ * Is an eventfd not signalled? Call this function after the server has
+ * answered.
+ */
 bool eventfd_quiet(int fd);
 
 /* Waits until the server has printed @text. */

@@ -14,7 +14,7 @@
 #include "join.h"
 #include "tls.h"
 
-#define ROUNDS	100	/* of a handshake that does not end */
+#define ROUNDS	100	/* rounds after which a handshake that does not end is given up */
 
 /*
  * Two streams, and the socket pairs between them, whose far ends the test has.
@@ -25,7 +25,7 @@
 struct wire {
 	struct stream *side[2];
 	int far[2];
-	int state[2];		/* of the handshake, as of stream_shake() */
+	int state[2];		/* state of the handshake, as stream_shake() returns it */
 	const char *flaw[2];
 	u32 passed;
 	u32 cut;
