@@ -276,7 +276,10 @@ static int stand_by(unsigned long seed, const char *file)
 			__atomic_fetch_add(&stand->done[w.rank], 1,
 					   __ATOMIC_RELEASE);
 	}
-	/* The first bystander that sees the end must not disturb the others. */
+	/*
+	 * The first bystander that sees the end returns without an error, and
+	 * must not disturb the others.
+	 */
 	if (!ret || __atomic_load_n(&stand->stop, __ATOMIC_ACQUIRE))
 		return 0;
 	__atomic_fetch_add(&stand->errors, 1, __ATOMIC_RELEASE);
@@ -393,7 +396,7 @@ static bool stand_end(void)
 	return !stand->errors;
 }
 
-/* Waits until the victim begins, or until all are working. */
+/* Waits until the victim begins, or until all processes are working. */
 static bool all_ready(struct round *r)
 {
 	const char *sign = r->early ? "begins" : "ready";

@@ -67,7 +67,7 @@ struct posted {
 	u32 life;		/* life of the target */
 	u64 value;
 	u64 cookie;
-	/* Called for the expected completion; or NULL. */
+	/* Called for the expected completion of this operation; or NULL. */
 	void (*end)(struct actor *a, struct context *c, const struct posted *p,
 		    u32 status);
 };
@@ -212,7 +212,7 @@ bool nothing_pending(struct actor *a);
 
 /* Rows of a tree over all nodes of the ring, with node 0 as root. */
 void tree_rows(u32 tree, const u16 *pe, struct angara_tree_row *rows);
-/* Sets such a tree, which has context @ctx of each node. */
+/* Sets the rows of tree_rows(); the tree has context @ctx of each node. */
 void tree_steady(u32 tree, u32 ctx);
 
 #endif /* EXPLORE_EXPLORE_H */

@@ -248,7 +248,7 @@ static void entry(struct device *d)
 		w->aux_key = cpu_to_le32((u32)le64_to_cpu(w->rkey));
 		w->aux = w->roff;
 	}
-	/* Any type and reduction, or one invalid value of each. */
+	/* Sets any type and reduction, or one invalid value of each. */
 	w->type = kind % (ANGARA_TYPE_NUM + 1);
 	w->redop = kind / 16 % (ANGARA_RED_NUM + 1);
 	if (w->opcode > ANGARA_OP_SEND)

@@ -83,7 +83,7 @@ static inline int is_secret(const struct tctx *t)
 void process_new(struct net *net, u32 i);
 /* Turns an entry into a message that the receiver will recognize as one of @p's. */
 void process_sends(struct net *net, struct process *p, struct angara_wqe *w);
-/* Takes completions and messages. */
+/* Takes all completions and messages of @p that have arrived. */
 void process_reap(struct net *net, struct process *p);
 
 /* Checks the invariants at the end, then resets and frees everything. */

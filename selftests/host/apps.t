@@ -12,7 +12,7 @@ OUT=$VARIANTS/plain
 BIN=$OUT/bin
 export LD_LIBRARY_PATH=$OUT/lib
 
-# Builds the applications only: not the library.
+# Builds only the applications again, not the library.
 build_optimized()
 {
 	mkdir "$TAP_TMP/O3" && ln -s "$OUT/lib" "$TAP_TMP/O3" &&

@@ -59,7 +59,7 @@ table()
 		counted scan native 84 && longest_line &&
 		mkdir -p "$TAP_TMP/.config/angara" &&
 		cp "$TAP_TMP/table" "$TAP_TMP/.config/angara/mpi-openmpi.tune" || return
-	# A table at the default place, then no table.
+	# The first run finds a table at the default place, the second run has no table.
 	env -u XDG_CONFIG_HOME -u ANGARA_MPI_TUNE HOME="$TAP_TMP" ANGARA_MPI_STATS=1 timeout 600 \
 		"$OUT/bin/angara-mpirun" --oversubscribe -n 2 \
 		"$OUT/bin/angara-mpi-measure-openmpi" 1 8 4096 -- bcast \

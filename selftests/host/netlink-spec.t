@@ -257,7 +257,7 @@ for my $kind (['node', 'NODE'], ['port', 'LINK'], ['tree', 'TREE'], ['ctx', 'CTX
 	   "$object-counters are u64");
 }
 
-# The type and the range of a rule, as text.
+# Returns the type and the range of a rule as text.
 sub rule_text
 {
 	my ($type, $min, $max) = @_;

@@ -144,7 +144,7 @@ elsewhere()
 			timeout 600 /angara/$PLAIN/tests/fi-test"
 }
 
-# A shared address vector with little shared memory.
+# Opens a shared address vector of the largest size where there is little shared memory.
 short_of_memory()
 {
 	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x2x2 \

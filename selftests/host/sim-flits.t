@@ -23,7 +23,7 @@ declare -A LOADS=(
 	[transpose]=0.05,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.7,0.8,0.9,1,1.1
 	[hotspot]=0.05,0.08,0.1,0.12,0.14,0.16,0.2,0.22,0.24,0.25,0.3,0.35,0.4,0.45,0.5,0.6,0.65,0.7)
 if [ "${SET:-}" = full ]; then
-	# Warm-up and measured cycles, as long as those of the other simulator.
+	# Warm-up and measured cycles; the other simulator ran as long.
 	PERIOD='--warmup 15000 --cycles 30000'
 	ROWS=.
 	# shellcheck disable=SC2054

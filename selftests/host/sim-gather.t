@@ -71,7 +71,7 @@ for torus in 4x4x2 5x3; do
 done
 check 'allgather: doubling, ranks along the last dimension' \
 	gather doubling 2x4x8 --ranks last
-# By the table in libangara/algo/algo.h.
+# Numbers of messages by the table in libangara/algo/algo.h.
 check 'allreduce: doubling' allreduce doubling 4x4x2 $((32 * 5))
 check 'allreduce: doubling on 6 nodes' allreduce doubling 3x2 $((4 * 2 + 2 * 2))
 check 'allreduce: combining takes time' combines

@@ -42,8 +42,7 @@ bad_value()
 	return 1
 }
 
-# Each of these options with each bad value.
-# values COMMAND OPTION...
+# values COMMAND OPTION...: the command refuses each of these options with each bad value.
 values()
 {
 	local option value bad=0

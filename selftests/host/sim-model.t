@@ -114,7 +114,7 @@ scenario()
 	deterministic && adaptive
 }
 
-# Scenarios FIRST, FIRST + 10, ...
+# scenarios FIRST: runs scenarios FIRST, FIRST + 10, ...
 scenarios()
 {
 	local i

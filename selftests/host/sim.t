@@ -8,8 +8,8 @@ set -u
 . selftests/tap.sh
 . selftests/sim.sh
 
-# Ratios of a broadcast in the network and by messages: those of the paper's
-# section 4.1, within 3 percent.
+# The time of a broadcast by messages, divided by that in the network, is the paper's (section 4.1)
+# within 3 percent.
 ratios()
 {
 	"$SIM" coll --op bcast --sizes 2x2x2,16x16x32,8x8x8x16 --format csv |
@@ -375,8 +375,8 @@ column()
 	"$SIM" "${@:2}" --format csv | tail -n 1 | cut -d, -f"$1"
 }
 
-# The free choices of the applications are those of their collectives: two values
-# give different times by messages, each that of the collective alone.
+# Applications pass this option on to their collectives: two values give different times by
+# messages, each equal to that of the collective alone.
 same_choice()
 {
 	local option=$1 value times=()
@@ -471,8 +471,8 @@ fair()
 		}'
 }
 
-# The median of the runs and their spread, by a program that takes 30, 20, 90,
-# 25 and 21 us in turn; and the simulator accepts the table.
+# The table has the median and the spread of the runs of a program that takes 30, 20, 90, 25 and 21
+# us in turn; the simulator accepts this table.
 measure()
 {
 	local bin=$TAP_TMP/measured
@@ -600,7 +600,7 @@ check 'no node starves if all send to one' fair
 check 'random scenarios: all arrives' "$SIM" stress --count 60
 check 'adaptive routing does not deadlock' "$SIM" traffic --torus 8 --load 2 \
 	--routing adaptive --buffer 4 --host-rate 640Gbit/s --time 10us
-# The published gains at 32768 nodes, section 4.3.
+# Compare with the published gains at 32768 nodes, section 4.3.
 check 'heat2d: gain with 40960000 cells' within "$(gain 40960000 32768)" 3.0 0.1
 check 'heat2d: gain with 81920000 cells' within "$(gain 81920000 32768)" 2.7 0.1
 check 'heat2d: gain with 163840000 cells' \

@@ -204,7 +204,8 @@ large_halves()
 	"$TOPO" metrics torus:16x10x10x10 | grep -E '^bisection +2000 +2000 +upper'
 }
 
-# The table of single failures: cases, up*down*, deadlocks, no tree, lost pairs.
+# The table of single failures has the numbers of cases, of failures that need up*down* routes, of
+# deadlocks, of cases without a tree, and of lost pairs.
 single_failures()
 {
 	"$TOPO" avoid "$1" | tr -s ' ' | cut -d ' ' -f -7 >"$TAP_TMP/avoid"

@@ -656,7 +656,7 @@ switches()
 	ok "$status" 'the fabric is deleted'
 }
 
-# Rows of all four nodes, and of switches between them.
+# Creates and shows trees with rows of all four nodes and of switches between them.
 switch_trees()
 {
 	json 'tree create lays rows of switches' '$_->{nodes} == 4 &&

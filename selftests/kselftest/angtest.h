@@ -104,7 +104,10 @@ void at_loop_dims(char *dims, size_t len);
 int at_reload(void);
 int at_run_command(const char *command);
 
-/* Makes a child user @uid, without privileges or unlimited locked memory. */
+/*
+ * In a child process: becomes user @uid, without privileges or unlimited locked
+ * memory.
+ */
 int at_become(unsigned int uid);
 /*
  * Waits for @pid.  Return: its exit status; -signal that ended it; -ETIMEDOUT

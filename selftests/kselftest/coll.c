@@ -306,7 +306,7 @@ TEST_F(coll, lengths)
 	}
 }
 
-/* Operations of more than a megabyte, over all nodes and over a few. */
+/* Tests operations of more than a megabyte, over all nodes and over a few. */
 TEST_F(coll, long_ones)
 {
 	ASSERT_EQ(0, open_members(self, LONG));

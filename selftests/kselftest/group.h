@@ -71,7 +71,10 @@ int at_begin(struct at_member *m, const struct angara_wqe *w);
 /* Waits for one completion. Return: ANGARA_ST_* or -errno. */
 int at_finish(struct at_member *m);
 
-/* Elements of @type: size, contributions of member @who, reduction. */
+/*
+ * Functions for elements of @type: their size, the contributions of member
+ * @who, and their reduction.
+ */
 unsigned int at_elem_size(unsigned int type);
 /* Is @op an operation of @type? */
 bool at_reduction(unsigned int type, unsigned int op);

@@ -366,9 +366,9 @@ static void on_all_trees(struct __test_metadata *_metadata,
 /*
  * The processing element gets credits after 128 results over all trees.
  *
- * All trees have their root at node 0, so that its results come together,
- * unless the fabric's threads wait for a processor. Then the timer may send the
- * credits before all results are there; such a round is repeated.
+ * All trees have their root at node 0, so its results come together, unless the
+ * fabric's threads wait for a processor. In that case the timer may send the
+ * credits before all results have come; such a round is repeated.
  */
 TEST_F(inflight, credits_after_128)
 {

@@ -302,7 +302,7 @@ static int keep_from_other_job(FIXTURE_DATA(isolation) *self)
 	MUST(at_tree_clear(c.dom, TREE) == -EPERM);
 	MUST(!at_tree_clear(a.dom, TREE));
 	MUST(at_tree_clear(b.dom, TREE) == -ENOENT);
-	/* Without the flag the row belongs to the partition. */
+	/* Without ANGARA_TREE_JOB the row belongs to the partition. */
 	MUST(!at_tree_set(a.dom, &row, 0));
 	MUST(!at_tree_clear(b.dom, TREE));
 	MUST(!at_tree_set(a.dom, &row, ANGARA_TREE_JOB));

@@ -120,7 +120,7 @@ static int replay(const char *path, unsigned int times)
 	return 0;
 }
 
-/* The adapters work as before: data moves from the first to the last. */
+/* Do the adapters work as before? Moves data from the first to the last. */
 static const char *still_works(void)
 {
 	unsigned int last = at_devices() - 1;

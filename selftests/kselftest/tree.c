@@ -73,7 +73,7 @@ static struct angara_tree_row root_row(FIXTURE_DATA(tree) *self)
 	};
 }
 
-/* The row of a node with port X- up and X+ down. */
+/* Return: the row of a node with port X- up and X+ down. */
 static struct angara_tree_row inner_row(FIXTURE_DATA(tree) *self)
 {
 	return (struct angara_tree_row) {
@@ -390,7 +390,7 @@ TEST_F(tree, owned_rows_given_back)
 	EXPECT_EQ(-ENOENT, at_tree_get(self->g.fd[0], TREE, &get));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 
-	/* A row set without the flag has no owner. */
+	/* A row that is set without ANGARA_TREE_OWNED has no owner. */
 	EXPECT_EQ(0, at_tree_set(fd, &row, 0));
 	EXPECT_EQ(-ENOENT, clear_owned(fd, TREE));
 	EXPECT_EQ(0, at_tree_clear(fd, TREE));

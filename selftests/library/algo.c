@@ -567,8 +567,8 @@ static bool all_places(enum ang_algo algo, bool exchange)
 }
 
 /*
- * Makes a tree in which each member but the first has a random parent and
- * place there.
+ * Makes a tree in which each member but the first has a random parent, and a
+ * random place among the children of that parent.
  */
 static void grow(u32 n, u32 fan)
 {

@@ -501,7 +501,7 @@ static bool bad_jobs(void)
 	return ok & play_all(m, MEMBERS);
 }
 
-/* Opens a context on each of several nodes, if there are several. */
+/* Opens a context on each of several nodes, if the fabric has several. */
 static int lane_open(unsigned int i)
 {
 	struct angara_domain_info mine = alone_about(ctx);

@@ -226,7 +226,10 @@ static bool groups(void)
 	angara_mr_release(a);
 	angara_mr_release(b);
 	angara_mr_release(c);
-	/* If one group follows the other, they share a range. */
+	/*
+	 * A group that holds the memory while no other group does shares an
+	 * existing range.
+	 */
 	ok = ok && expect("a", angara_mr_hold(d, at, PAGE, 0, &one, &a), 0) &&
 	     expect("a is b", a == b, 1);
 	angara_mr_release(a);

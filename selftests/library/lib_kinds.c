@@ -83,7 +83,7 @@ static bool operate(struct angara_team *team, const unsigned int *ranks,
 	return ok & ends("barrier", angara_barrier_nbi(team, pending_op(&req)), &req);
 }
 
-/* Creates a tree over these processes, with each of them as the root. */
+/* Creates a tree over the processes @ranks, with member @root as the root. */
 static bool tree_over(const unsigned int *ranks, unsigned int n, unsigned int root,
 		      unsigned int turn)
 {

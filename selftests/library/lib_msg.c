@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages and atomic operations: between all processes, of many lengths, more
- * than there is room for, freed in another order; errors.
+ * Messages and atomic operations between all processes: messages of many
+ * lengths, more messages than there is room for, messages freed in another
+ * order, and errors.
  */
 #include <errno.h>
 #include <poll.h>

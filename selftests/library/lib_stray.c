@@ -243,8 +243,9 @@ static bool gathers(struct angara_team *team, struct angara_mr *mr)
 }
 
 /*
- * The root of gathers polls, but does not call them.  The messages that the
- * other members can send meanwhile are limited, however many members there are.
+ * The root of gathers polls for messages, but does not call the gathers. The
+ * messages that the other members can send meanwhile are limited, however many
+ * members there are.
  */
 static bool slow_root(void)
 {

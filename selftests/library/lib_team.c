@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Teams: every subset, many at once, no trees left, a member that dies. */
+/*
+ * Teams: of every subset of processes, many at once, when no trees are left,
+ * and with a member that dies.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

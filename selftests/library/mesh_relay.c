@@ -162,8 +162,8 @@ void test_repeat(void)
 }
 
 /*
- * Hello, proof, head and blocks of the first message, and the answer: a byte of
- * each is changed.
+ * Changes one byte each of the hello, the proof, the head and the blocks of the
+ * first message, and the answer.
  */
 void test_change(void)
 {

@@ -25,7 +25,7 @@ struct pending {
 	struct angara_completion c;
 };
 
-/* Only the target's counter matters, not the completion. */
+/* Increments a counter of the target; the operation reports no completion. */
 #define PENDING_COUNT(n)						\
 	(&(const struct angara_op){ .size = sizeof(struct angara_op),	\
 				    .flags = ANGARA_NOTIFY | ANGARA_SILENT, \

@@ -332,7 +332,7 @@ static bool every_failure(const char *text, bool routers, struct summary *s)
 /**
  * struct expected - expected results of a fabric
  * @text: fabric
- * @routers: 0: cables fail, 1: nodes and switches
+ * @routers: 0: each cable fails; 1: each node and switch fails
  * @need: expected results of these failures
  */
 struct expected {

@@ -169,7 +169,10 @@ static bool trees_of(const char *text)
 	return good;
 }
 
-/* Distances by Floyd and Warshall; degrees; smallest tree by its definition. */
+/*
+ * Compares metrics with distances by Floyd and Warshall, with degrees, and with
+ * the smallest tree by its definition.
+ */
 static bool measures_of(const char *text)
 {
 	struct angara_fabric *f = make(text);

@@ -168,7 +168,7 @@ u32 adm_op(struct host *h, u32 node, u32 opcode, u32 ctx, u32 tree);
 /* @place: requested place plus 1; 0 for none */
 u32 adm_join(struct host *h, u32 node, u32 ctx, u32 tree, u32 place);
 u32 adm_row(struct host *h, u32 node, const struct angara_tree_row *row);
-/* The same as adm_row(), for the contexts of one job only. */
+/* As adm_row(), for the contexts of one job only. */
 u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 		u64 job);
 /* Sets the faults in @link for @port of @router. */
@@ -187,7 +187,7 @@ struct angara_hw_mr *dom_new(struct host *h, u32 node, u32 dom, u32 pkey,
 			     u64 job, u32 mrs);
 struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
 			       const struct angara_hw_mr *old, u32 filled);
-/* Makes a context in a domain with that table. */
+/* Makes a context in domain @dom, whose table is @mrt. */
 struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
 		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
 /*
@@ -218,7 +218,9 @@ u32 finish(struct tctx *c, struct angara_cqe *cqe);
 /* Posts one operation and finishes it. Return: its status. */
 u32 status_of(struct tctx *c, struct angara_wqe w);
 
-/* Offset of the source or the destination of an entry, for any opcode. */
+/*
+ * Set the offset of the source or the destination of an entry, for any opcode.
+ */
 void wqe_src(struct angara_wqe *w, u64 off);
 void wqe_dst(struct angara_wqe *w, u64 off);
 struct angara_wqe wqe_p2p(u32 op, u32 node, u32 ctx, u64 src, u64 dst, u32 len);

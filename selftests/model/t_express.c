@@ -138,7 +138,7 @@ static struct angara_wqe random_op(u64 *seed, u32 nodes, u32 k, u32 *words)
 	return w;
 }
 
-/* Completions of a context, by cookie. */
+/* Takes the completions of a context, and stores them by cookie. */
 static void completions(struct tctx *c, struct angara_cqe *cqes)
 {
 	struct angara_cqe cqe;

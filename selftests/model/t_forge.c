@@ -228,7 +228,10 @@ static void results(void)
 	FORGED(op, p, seq, p.seq + 1, up, ANGARA_VC_DOWN);
 	FORGED(op, p, seq, p.seq - 4, up, ANGARA_VC_DOWN);
 	FORGED(op, p, src_node, 2, up ^ 1, ANGARA_VC_DOWN);
-	/* A forged broadcast with the number of a packet of the operation. */
+	/*
+	 * A neighbor forges a broadcast with the number of a packet of the
+	 * operation.
+	 */
 	p = honest(op, ANG_PKT_BCAST);
 	FORGED(op, p, seq, 0, up, ANGARA_VC_DOWN);
 	p = honest(op, ANG_PKT_ALLREDUCE);
@@ -527,7 +530,10 @@ static void children(void)
 	end();
 }
 
-/* Credits without results; rows and aborts of another life. */
+/*
+ * Forged credits without results, and rows and aborts of another life, are
+ * dropped.
+ */
 static void controls(void)
 {
 	struct ang_pkt p = {

@@ -291,7 +291,7 @@ static void look_there(void)
 	EXPECT_EQ(looked, 0);
 	EXPECT_EQ(node(at_node)->lanes, ANG_LANES_CLOSING);
 	EXPECT(!(READ_ONCE(node(at_node)->sched) & ANG_SCHED_OWNED));
-	/* No thread enters a lane any more. */
+	/* The lanes are closing: no further thread enters one. */
 	put(&second, 1);
 	EXPECT(at_node || !ended(1));
 }

@@ -382,7 +382,10 @@ static void recovery(void)
 	EXPECT_EQ(le64_to_cpu(p.writes), 1);
 	p = mgmt_get_node(path, 2);
 	EXPECT_EQ(mgmt_ask(0, &p), ANGARA_MGMT_ST_OK);
-	/* The old request is gone: its answer would have been dropped. */
+	/*
+	 * The old request was lost with the router: an answer to it would have
+	 * been dropped and counted.
+	 */
 	EXPECT_EQ(mgmt_dropped(), 0);
 	host_free(mgmt_host);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A node whose holder died while running the node is reset.  Packets pass
- * through it as before, and nothing is left over.
+ * A node is reset if its holder has died while running it. Packets pass through
+ * it as before, and nothing is left over.
  */
 #include <string.h>
 

@@ -107,7 +107,10 @@ static void bcast(int c, int count, int which, int root)
 		MPI_Type_free(&type);
 }
 
-/* Checks little memory, so that many broadcasts follow each other fast. */
+/*
+ * Broadcasts and checks few bytes, so that many broadcasts follow each other
+ * fast.
+ */
 static void bcast_short(int c, int salt)
 {
 	unsigned char buf[512];

@@ -37,7 +37,7 @@ static void check(const char *what, int i, int got, int want)
 	bad = 1;
 }
 
-/* The blocking form, or the non-blocking one if @form. */
+/* Calls the blocking form, or the non-blocking one if @form. */
 #define BOTH(Name, name, ...)						\
 	do {								\
 		if (form)						\

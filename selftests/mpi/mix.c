@@ -157,7 +157,7 @@ static void complete_one(int i)
 		over(i);
 }
 
-/* Completes one, some or all, as this process chooses at random. */
+/* Completes one, some or all of the jobs, as this process chooses at random. */
 static void complete(unsigned long *mine)
 {
 	int indices[REQS], n = 0, i, flag = 0;

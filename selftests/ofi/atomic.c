@@ -42,7 +42,7 @@ static bool done(uint64_t kind)
 	       expect((long long)e.flags, (long long)(FI_ATOMIC | kind));
 }
 
-/* The value of @t after the operation, by the rules of C. */
+/* Return: the value of @t after the operation, by the rules of C. */
 #define RULES(name, type, bits)						\
 static type name(enum fi_op op, type t, type x, type y)			\
 {									\
@@ -157,7 +157,10 @@ static ssize_t start(enum fi_datatype type, enum fi_op op, size_t n, int form)
 			 type, op, &mem);
 }
 
-/* Runs one operation in one form, on elements between others. */
+/*
+ * Runs one operation in one form; the elements next to its targets must not
+ * change.
+ */
 static bool one(enum fi_datatype type, enum fi_op op, size_t size, int form)
 {
 	unsigned int salt = (unsigned int)(type * 31 + op);

@@ -90,7 +90,7 @@ static bool sets(void)
 	attr.comm_key_size = 8;
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL),
 			  -FI_EOPNOTSUPP);
-	/* Sets with strides, up to the largest stride. */
+	/* Make sets with strides, up to the largest stride. */
 	attr = range(1, 5, UINT64_MAX);
 	ok = ok && expect(fi_av_set(all[0].s.av, &attr, &none, NULL), 0) &&
 	     holds(none, 2) && closed(&none->fid);
@@ -319,7 +319,7 @@ static bool first_things_first(void)
 	return ok;
 }
 
-/* Endpoints of one domain as members of a group. */
+/* Endpoints of one domain can be members of one group. */
 static bool one_domain(void)
 {
 	struct member *m = &all[0];
@@ -510,7 +510,10 @@ static bool wrong(void)
 	ok = ok && join(&t, 2, in_order) &&
 	     expect(fi_av_set_addr(t.set[0], &base), 0) &&
 	     wrong_joins(t.set[0], base) && wrong_calls(&t) && nothing(&all[0].s);
-	/* Join a part of a group: the refused calls had no effect. */
+	/*
+	 * Join a part of a group. This works, so the refused calls had no
+	 * effect.
+	 */
 	memset(&part, 0, sizeof(part));
 	ok = ok && expect(fi_join_collective(all[0].s.ep, t.coll[0], t.set[0], 0,
 					     &part.mc[0], &part), 0) &&

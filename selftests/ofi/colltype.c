@@ -293,7 +293,7 @@ static bool rounding(void)
 	return ok;
 }
 
-/* Zeros of both signs and NaNs as elements. */
+/* Reduces zeros of both signs, NaNs and infinities. */
 static bool odd_done(const char *way)
 {
 	static const double odd[][2] = {

@@ -73,7 +73,7 @@ static bool make_set(int d, int n)
 	return ok;
 }
 
-/* Has a member of this domain joined? Takes the event. */
+/* Has a member of this domain joined? If so, takes the event. */
 static bool joined(struct side *s, int *n)
 {
 	struct fi_eq_entry entry;

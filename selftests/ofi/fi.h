@@ -134,7 +134,7 @@ extern bool harvest_stuck;
 /* Set when a call of the provider waits for a completion. */
 extern bool call_waited;
 
-/* cost.c. Return: 0, or 2 if there is no such operation. */
+/* Defined in cost.c. Return: 0, or 2 if there is no such operation. */
 int cost(const char *name, int count);
 
 struct part {

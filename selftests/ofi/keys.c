@@ -94,7 +94,10 @@ static bool again(void)
 
 #define MOST	20000	/* regions: more than there are keys of either kind */
 
-/* As many regions as possible: first small keys, then large ones. */
+/*
+ * Registers as many regions as possible: first with small keys, then with large
+ * ones.
+ */
 static bool many(uint64_t first, size_t at_least)
 {
 	static char mem[8];
@@ -292,7 +295,7 @@ static bool bad(void)
 void (*at_poll)(void);
 bool harvest_stuck, call_waited;
 
-/* Replaces the library's function, for the provider as well. */
+/* Replaces the function of libangara, for the provider as well. */
 int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 		     unsigned int n, int timeout_ms)
 {

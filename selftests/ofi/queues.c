@@ -324,7 +324,7 @@ static bool vectors_of_addresses(void)
 	s[0].peer = addr[0];
 	ok = ok && put() && expect(fi_av_insertsvc(s[0].av, "nonsense", NULL,
 						   addr, 0, NULL), -FI_EINVAL);
-	/* An address of another fabric before a valid one. */
+	/* Insert an address of another fabric before a valid one. */
 	memcpy(damaged, name, len);
 	damaged[0] ^= 1;
 	{
@@ -475,7 +475,7 @@ static bool meets(int from, int i, char *buf, size_t len, uint64_t flags)
 	       expect(e.op_context == crowd[from][i], true);
 }
 
-/* Hundreds of endpoints of a domain, each with its own number. */
+/* Opens hundreds of endpoints of a domain, each with its own number. */
 static bool hundreds(void)
 {
 	const struct how how = { .caps = FI_MSG | FI_DIRECTED_RECV | FI_SOURCE };

@@ -14,7 +14,7 @@
 #define MEM	(2U << 20)
 #define KEY	5
 
-/* Lengths for each method of transferring data. */
+/* Lengths: for each method of transferring data at least one. */
 static const size_t sizes[] = { 0, 1, 8, 256, 257, 4096, 16384, 16385, 1 << 20 };
 
 static struct side s[2];

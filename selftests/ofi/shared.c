@@ -196,7 +196,7 @@ static bool closing(void)
 	bool ok = setup(0, 0);
 	int i;
 
-	/* Two unexpected messages, one for each of two endpoints. */
+	/* Send two unexpected messages, one to each of two endpoints. */
 	memset(mem[0], 1, MEM);
 	for (i = 0; ok && i < 2; i++)
 		ok = expect(fi_tsend(s[0].ep, mem[0], MEM, NULL, e[i].addr, TAG,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The provider's tables of objects. Includes the provider's own sources. */
+/*
+ * Tests the provider's tables of objects. Includes the provider's own sources.
+ */
 #include <stdlib.h>
 #include <string.h>
 

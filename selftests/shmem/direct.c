@@ -78,7 +78,7 @@ static void fill(uint64_t *to, uint64_t round)
 		to[i] = round * 1000 + (uint64_t)(me * WORDS + i);
 }
 
-/* Stores, fence, then a signal by the adapter. */
+/* Stores data, calls a fence, then sends a signal by the adapter. */
 static void store_then_signal(uint64_t round)
 {
 	fill(theirs->data, round);
@@ -88,7 +88,7 @@ static void store_then_signal(uint64_t round)
 	check(round);
 }
 
-/* Put by the adapter, fence, then a store. */
+/* Puts data by the adapter, calls a fence, then stores a flag. */
 static void put_then_store(uint64_t round)
 {
 	uint64_t data[WORDS];
@@ -102,7 +102,10 @@ static void put_then_store(uint64_t round)
 	shmem_quiet();
 }
 
-/* Stores on both sides of a barrier, and a load of a put word. */
+/*
+ * Stores data before a barrier; loads a word of the right neighbour after a put
+ * to it.
+ */
 static void store_then_barrier(uint64_t round)
 {
 	fill(theirs->data, round);

@@ -36,7 +36,9 @@ static void refused(void)
 	map.argsz = 32;
 	EXPECT_EQ(cl_call_fds(cl, VFU_DMA_MAP, &map, sizeof(map), two, 2), EINVAL);
 	EXPECT_EQ(server_maps(), 0);
-	/* The last page of the address space. */
+	/*
+	 * The last page of the address space can be mapped once, and unmapped.
+	 */
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), 0);
 	EXPECT_EQ(cl_dma_map(cl, ~0ULL - P + 1, P, 15 * P, RW, fd), EEXIST);
 	EXPECT_EQ(cl_dma_unmap(cl, ~0ULL - P + 1, P, 0), 0);

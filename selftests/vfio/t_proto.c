@@ -25,7 +25,9 @@ static void infos(void)
 	EXPECT_EQ(info[2], VFIO_PCI_NUM_REGIONS);
 	EXPECT_EQ(info[3], VFIO_PCI_NUM_IRQS);
 	for (i = 0; i < VFIO_PCI_NUM_REGIONS; i++) {
-		/* 16 contexts, and the page of registers. */
+		/*
+		 * Region 0 has room for 16 contexts and the page of registers.
+		 */
 		u64 want = i == 0 ? 32 * 4096 : i == 2 ? 8192 :
 			   i == CONFIG ? 4096 : 0;
 
@@ -254,7 +256,7 @@ static void descriptors(void)
 	EXPECT_EQ(cl_call_fds(cl, 99, NULL, 0, fds, 5), EOPNOTSUPP);
 	EXPECT_EQ(server_fds(), before);
 	/*
-	 * Descriptors that come with half a message, after which the client
+	 * A message comes incomplete, with descriptors; then the client
 	 * disconnects.
 	 */
 	cl_bytes(cl, info, 8, fds, 9);

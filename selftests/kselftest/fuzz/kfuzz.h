@@ -144,7 +144,10 @@ bool kf_cover_init(void);
 void kf_cover_start(unsigned int lane);
 void kf_cover_stop(unsigned int lane);
 void kf_cover_clear(void);
-/* Takes the places of the last program: @all, if not NULL, and the new ones. */
+/*
+ * Stores the places that the last program has reached: all in @all, if it is
+ * not NULL, and the new ones in @fresh.
+ */
 void kf_cover_take(struct kf_set *all, struct kf_set *fresh);
 /* Removes from @set all places that are not in @other. */
 void kf_set_keep(struct kf_set *set, const struct kf_set *other);

@@ -28,7 +28,7 @@ static long answer(long ret)
 	return ret < 0 ? -errno : ret;
 }
 
-/* Bytes of an attribute in requests for an object, if not 4. */
+/* Return: bytes of an attribute in requests for an object; most have 4. */
 static size_t attr_width(unsigned int object, unsigned int type)
 {
 	static const struct {
