@@ -177,7 +177,7 @@ static int mode_key(void)
 	char text[32];
 	int bad;
 
-	bad = expect("key", ang_job_key(job, &key), 0) | expect("not 0", !key, 0) |
+	bad = expect("key", ang_job_key(job, &key), 0) | expect("the key is 0", !key, 0) |
 	      expect("gather", angara_job_allgather(job, &key, sizeof(key), all), 0);
 	for (u32 r = 0; r < size; r++)
 		bad |= expect("equal", all[r] != key, 0);
@@ -186,7 +186,7 @@ static int mode_key(void)
 		snprintf(text, sizeof(text), base ? "%llx" : "%llu",
 			 (unsigned long long)key);
 		for (char **e = environ; *e; e++)
-			bad |= expect("secret", strstr(*e, text) != NULL, 0);
+			bad |= expect("the key is in the environment", strstr(*e, text) != NULL, 0);
 	}
 	if (!bad && !rank) {
 		FILE *f = fopen(file, "a");
@@ -196,7 +196,7 @@ static int mode_key(void)
 	/* Only the last process asks for the key again. */
 	if (rank == size - 1)
 		bad |= expect("again", ang_job_key(job, &again), 0) |
-		       expect("the same", again != key, 0);
+		       expect("another key at the second call", again != key, 0);
 	return bad;
 }
 
@@ -411,7 +411,7 @@ static int mode_stranger(void)
 	};
 
 	for (int i = 0; i < 200; i++)
-		if (expect("intrude", intrude(&lie, i % 2 ? sizeof(lie) : 4) < 0, 0))
+		if (expect("a stranger connects", intrude(&lie, i % 2 ? sizeof(lie) : 4) < 0, 0))
 			return 1;
 	return mode_gather();
 }

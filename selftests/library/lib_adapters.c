@@ -100,7 +100,8 @@ static bool all_adapters(void)
 	angara_adapters_close(list);
 	/* Cards of other nodes may be in other machines. */
 	return expect("nodes", cards || here == mine.nodes, true) &
-	       expect("chosen", chosen, 1) & expect("own", own, 1) & ok;
+	       expect("chosen adapters", chosen, 1) &
+	       expect("chosen adapters of the own node", own, 1) & ok;
 }
 
 static bool adapters_wrong(void)

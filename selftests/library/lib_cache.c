@@ -133,31 +133,36 @@ static bool forms(void)
 
 	fill(at, MIB, rank + 40);
 	ok = expect("barrier", angara_job_barrier(job), 0) &&
-	     expect("nbi", angara_put_nbi(ctx, to, angara_mr_key(dst), 0, NULL,
-					  address(at), MIB, pending_op(&req)), 0) &&
-	     expect("counted", angara_put_nbi(ctx, to, angara_mr_key(dst), MIB,
-					      NULL, address(at), 1000, NULL), 0) &&
-	     expect("short", angara_put_nbi(ctx, to, angara_mr_key(dst), MIB,
-					    NULL, address(at), 8, NULL), 0) &&
-	     expect("nothing", angara_put_nbi(ctx, to, angara_mr_key(dst), MIB,
-					      NULL, 0, 0, NULL), 0) &&
-	     expect("refused", angara_put_nbi(ctx, to, angara_mr_key(dst),
-					      2 * MIB - 8, NULL, address(at), 4096,
-					      pending_op(&req2)), 0) &&
-	     expect("nbi ends", pending_wait(ctx, &req, LONG_MS), 0) &&
-	     expect("refused ends", pending_wait(ctx, &req2, LONG_MS), -ERANGE) &&
+	     expect("start of a put",
+		    angara_put_nbi(ctx, to, angara_mr_key(dst), 0, NULL, address(at), MIB,
+				   pending_op(&req)),
+		    0) &&
+	     expect("counted",
+		    angara_put_nbi(ctx, to, angara_mr_key(dst), MIB, NULL, address(at), 1000, NULL),
+		    0) &&
+	     expect("short",
+		    angara_put_nbi(ctx, to, angara_mr_key(dst), MIB, NULL, address(at), 8, NULL),
+		    0) &&
+	     expect("put of no bytes",
+		    angara_put_nbi(ctx, to, angara_mr_key(dst), MIB, NULL, 0, 0, NULL), 0) &&
+	     expect("refused",
+		    angara_put_nbi(ctx, to, angara_mr_key(dst), 2 * MIB - 8, NULL, address(at),
+				   4096, pending_op(&req2)),
+		    0) &&
+	     expect("end of the put", pending_wait(ctx, &req, LONG_MS), 0) &&
+	     expect("end of the refused put", pending_wait(ctx, &req2, LONG_MS), -ERANGE) &&
 	     expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
-	     expect("signal", angara_put_signal(ctx, to, angara_mr_key(dst), 0,
-						NULL, address(at), MIB, &sig), 0) &&
+	     expect("signal",
+		    angara_put_signal(ctx, to, angara_mr_key(dst), 0, NULL, address(at), MIB, &sig),
+		    0) &&
 	     expect("signal nbi",
-		    angara_put_signal_nbi(ctx, to, angara_mr_key(dst), 0, NULL,
-					  address(at), MIB, &sig,
-					  pending_op(&req)), 0) &&
+		    angara_put_signal_nbi(ctx, to, angara_mr_key(dst), 0, NULL, address(at), MIB,
+					  &sig, pending_op(&req)),
+		    0) &&
 	     expect("signal ends", pending_wait(ctx, &req, LONG_MS), 0) &&
 	     expect("barrier", angara_job_barrier(job), 0) &&
 	     expect("signals", (long long)*word, 2) &&
-	     filled("forms", angara_mr_addr(dst), MIB,
-		    (rank + size - 1) % size + 40);
+	     filled("forms", angara_mr_addr(dst), MIB, (rank + size - 1) % size + 40);
 	ok = ok && expect("no such length",
 			  angara_put(ctx, to, angara_mr_key(dst), 0, NULL,
 				     address(at), (size_t)1 << 31), -EINVAL);
@@ -188,14 +193,13 @@ static bool ranges(void)
 
 	if (!expect("domain", angara_domain_open(NULL, NULL, &d), 0))
 		return false;
-	ok = holds(d, at + PIECE, PIECE, 0, &a) &&
-	     holds(d, at + 4 * PIECE, PIECE, 0, &b) &&
-	     expect("two", cache_info(d).ranges, 2) &&
+	ok = holds(d, at + PIECE, PIECE, 0, &a) && holds(d, at + 4 * PIECE, PIECE, 0, &b) &&
+	     expect("ranges after two holds", cache_info(d).ranges, 2) &&
 	     holds(d, at + PIECE + 100, 10, 0, &c) &&
-	     expect("the same", c == a, 1);
+	     expect("a part is in the first range", c == a, 1);
 	angara_mr_release(c);
 	ok = ok && holds(d, at + PIECE + PIECE / 2, 3 * PIECE, 0, &c) &&
-	     expect("three", cache_info(d).ranges, 3) &&
+	     expect("ranges after three holds", cache_info(d).ranges, 3) &&
 	     expect("bytes", (long long)cache_info(d).bytes, 5 * PIECE) &&
 	     expect("misses", (long long)cache_info(d).misses, 3);
 	angara_mr_release(a);
@@ -210,18 +214,20 @@ static bool ranges(void)
 	/* A range that contains another replaces it. */
 	ok = ok && holds(d, at + 6 * PIECE, PIECE, 0, &a) &&
 	     holds(d, at + 6 * PIECE, 2 * PIECE, 0, &b) &&
-	     expect("in its place", cache_info(d).ranges, 4) &&
+	     expect("ranges with a longer one", cache_info(d).ranges, 4) &&
 	     expect("held", (long long)cache_info(d).bytes, 8 * PIECE);
 	angara_mr_dereg(a);	/* has the same effect as angara_mr_release() */
-	ok = ok && expect("given back", (long long)cache_info(d).bytes, 7 * PIECE) &&
-	     holds(d, at + 6 * PIECE, PIECE, 0, &c) && expect("it", c == b, 1);
+	ok = ok && expect("bytes after a release", (long long)cache_info(d).bytes, 7 * PIECE) &&
+	     holds(d, at + 6 * PIECE, PIECE, 0, &c) &&
+	     expect("the longer range is found", c == b, 1);
 	angara_free(c);
-	ok = ok && expect("is held yet", (long long)cache_info(d).bytes, 7 * PIECE) &&
+	ok = ok && expect("bytes while one is held", (long long)cache_info(d).bytes, 7 * PIECE) &&
 	     expect("at", angara_mr_addr(b) == at + 6 * PIECE, 1);
 	angara_mr_release(b);
 	/* This range needs a right that the first range lacks. */
 	ok = ok && holds(d, at + PIECE, 1, ANGARA_ACCESS_LOCAL_WRITE, &a) &&
-	     holds(d, at + PIECE, 1, 0, &b) && expect("same", a == b, 1) &&
+	     holds(d, at + PIECE, 1, 0, &b) &&
+	     expect("a weaker right finds the range", a == b, 1) &&
 	     expect("misses", (long long)cache_info(d).misses, 6);
 	angara_mr_release(a);
 	angara_mr_release(b);
@@ -255,7 +261,7 @@ static bool chunks(void)
 
 	if (!expect("domain", angara_domain_open(NULL, NULL, &d), 0))
 		return false;
-	ok = expect("nothing", (long long)cache_info(d).bytes, 0);
+	ok = expect("bytes at the start", (long long)cache_info(d).bytes, 0);
 	for (i = 0; ok && i < CHUNKS; i++) {
 		struct angara_mr **next = &mr[i % FLIGHT];
 
@@ -301,15 +307,15 @@ static bool no_room(void)
 	for (i = 0; !ret && i < 1000; i++)
 		ret = angara_put_inline_nbi(own, self, key, 8, at, 8, &op);
 	was = cache_info(dom);
-	ok = expect("full", ret, -EAGAIN) &&
-	     expect("put", angara_put_nbi(own, self, key, 0, NULL, address(at),
-					  PIECE, &op), -EAGAIN) &&
-	     expect("get", angara_get_nbi(own, self, key, 0, NULL,
-					  address(at + PIECE), PIECE, &op),
+	ok = expect("put into a full queue", ret, -EAGAIN) &&
+	     expect("put", angara_put_nbi(own, self, key, 0, NULL, address(at), PIECE, &op),
 		    -EAGAIN) &&
-	     expect("signal", angara_put_signal_nbi(own, self, key, 0, NULL,
-						    address(at + 2 * PIECE),
-						    PIECE, &sig, &op), -EAGAIN) &&
+	     expect("get", angara_get_nbi(own, self, key, 0, NULL, address(at + PIECE), PIECE, &op),
+		    -EAGAIN) &&
+	     expect("signal",
+		    angara_put_signal_nbi(own, self, key, 0, NULL, address(at + 2 * PIECE), PIECE,
+					  &sig, &op),
+		    -EAGAIN) &&
 	     expect("registered", (long long)(cache_info(dom).misses - was.misses), 0);
 	angara_ctx_close(own);
 	munmap(at, 4 * PIECE);
@@ -398,10 +404,11 @@ static void *use(void *arg)
 			filled("thread", u->to, len, u->seed + i);
 		from = u->all + (u->seed + i * 12347) % PIECE;
 		u->ok = u->ok &&
-			expect("piece", angara_put(own, alone_self(own), u->key,
-						   0, NULL, address(from), len),
+			expect("put of a piece",
+			       angara_put(own, alone_self(own), u->key, 0, NULL, address(from),
+					  len),
 			       0) &&
-			expect("of all", memcmp(u->to, from, len), 0);
+			expect("data of the piece differs", memcmp(u->to, from, len), 0);
 	}
 	angara_ctx_close(own);
 	munmap(at, PIECE);

@@ -346,7 +346,8 @@ static bool same_bits(void)
 				    &req);
 			if (t == 0 && round == 0)
 				memcpy(first, v + N, sizeof(first));
-			ok = ok && expect("bits", memcmp(first, v + N, sizeof(first)), 0);
+			ok = ok && expect("bits of the sum differ",
+					  memcmp(first, v + N, sizeof(first)), 0);
 		}
 		ok &= expect("destroy", angara_team_destroy(team), 0);
 	}

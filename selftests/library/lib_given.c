@@ -489,7 +489,7 @@ static bool bad_jobs(void)
 
 	ok = expect("rank", angara_job_init_with(2, 2, exchange, m, &own), -EINVAL) &
 	     expect("size", angara_job_init_with(0, 65537, exchange, m, &own), -EINVAL) &
-	     expect("nobody", angara_job_init_with(0, 0, exchange, m, &own), -EINVAL) &
+	     expect("a job of 0 members", angara_job_init_with(0, 0, exchange, m, &own), -EINVAL) &
 	     expect("exchange", angara_job_init_with(0, 1, NULL, m, &own), -EINVAL) &
 	     expect("no job", own == NULL, 1);
 	angara_team_leave(NULL);

@@ -76,21 +76,22 @@ static bool shown(void)
 	     expect("first", read_by_key(&p, key, 0, got, 64), 0) &&
 	     expect("bytes", memcmp(got, at + 100, 64), 0) &&
 	     expect("last", read_by_key(&p, key, 5000 - 64, got, 64), 0) &&
-	     expect("behind", read_by_key(&p, key, 5000 - 63, got, 64), -ERANGE) &&
-	     expect("written", angara_put_inline(p.c, alone_self(p.c), key, 0, got, 8),
-		    -EACCES);
+	     expect("read beyond the end", read_by_key(&p, key, 5000 - 63, got, 64), -ERANGE) &&
+	     expect("written", angara_put_inline(p.c, alone_self(p.c), key, 0, got, 8), -EACCES);
 	/*
 	 * A part of the range is found, a longer range is not; the rest of its
 	 * pages gets another region.
 	 */
-	ok = ok && expect("part", angara_mr_hold(p.d, at + 200, 100, SHOWN, NULL, &same),
-			  0) && expect("same", same == mr, 1);
+	ok = ok && expect("part", angara_mr_hold(p.d, at + 200, 100, SHOWN, NULL, &same), 0) &&
+	     expect("the same range is found", same == mr, 1);
 	angara_mr_release(same);
 	ok = ok && expect("hold", angara_mr_hold(p.d, at + 200, 100, 0, NULL, &other), 0) &&
-	     expect("no shown one", other != mr, 1);
+	     expect("the range is not shown", other != mr, 1);
 	angara_mr_release(other);
-	ok = ok && expect("more", angara_mr_hold(p.d, at + 99, 5001, SHOWN, NULL, &other),
-			  0) && expect("another", other != mr, 1) &&
+	ok = ok &&
+	     expect("hold of a longer range",
+		    angara_mr_hold(p.d, at + 99, 5001, SHOWN, NULL, &other), 0) &&
+	     expect("the longer range is another one", other != mr, 1) &&
 	     expect("read", read_by_key(&p, angara_mr_key(other), 0, got, 64), 0);
 	angara_mr_release(other);
 	angara_mr_release(mr);
@@ -149,7 +150,7 @@ static bool revoked(void)
 	if (!place_open(&p))
 		return false;
 	ok = expect("hold", angara_mr_hold(p.d, at, 16 * PAGE, SHOWN, &group, &mr), 0) &&
-	     expect("twin", angara_mr_hold(p.d, at, 16 * PAGE, SHOWN, &group, &twin), 0) &&
+	     expect("second hold", angara_mr_hold(p.d, at, 16 * PAGE, SHOWN, &group, &twin), 0) &&
 	     expect("shared", mr == twin, 1);
 	if (!ok)
 		return false;
@@ -165,7 +166,9 @@ static bool revoked(void)
 	angara_mr_revoke(twin);
 	angara_mr_release(mr);
 	angara_mr_release(twin);
-	ok = ok && expect("still", read_by_key(&p, angara_mr_key(next), 0, got, 8), 0) &&
+	ok = ok &&
+	     expect("read after the revocation", read_by_key(&p, angara_mr_key(next), 0, got, 8),
+		    0) &&
 	     expect("bytes", (long long)cache_info(p.d).bytes, 16 * PAGE);
 	angara_mr_release(next);
 	angara_mr_revoke(NULL);
@@ -220,7 +223,7 @@ static bool groups(void)
 	     expect("b is not a", a != b, 1) &&
 	     expect("misses", (long long)cache_info(d).misses, 2) &&
 	     expect("c", angara_mr_hold(d, at, PAGE, 0, &two, &c), 0) &&
-	     expect("c is b", b == c, 1) && expect("kept", cache_info(d).ranges, 1);
+	     expect("c is b", b == c, 1) && expect("ranges", cache_info(d).ranges, 1);
 	angara_mr_revoke(a);
 	ok = ok && expect("b is there", (long long)cache_info(d).bytes, PAGE);
 	angara_mr_release(a);
@@ -349,12 +352,14 @@ static bool buffers(void)
 		ok = expect("hold", angara_mr_hold(d, p, PIECE, 0, NULL, &mr), 0);
 		angara_mr_release(mr);
 	}
-	ok = ok && expect("kept", cache_info(d).ranges, KEPT) &&
+	ok = ok && expect("ranges", cache_info(d).ranges, KEPT) &&
 	     expect("bytes", (long long)cache_info(d).bytes, (long long)(KEPT * PAGE)) &&
 	     expect("misses", (long long)cache_info(d).misses, all) &&
 	     expect("dropped", (long long)cache_info(d).dropped, (long long)(all - KEPT)) &&
-	     expect("put", angara_put(ctx, alone_self(ctx), angara_mr_key(dst), 0, NULL,
-				      address(at), PIECE), 0);
+	     expect("put",
+		    angara_put(ctx, alone_self(ctx), angara_mr_key(dst), 0, NULL, address(at),
+			       PIECE),
+		    0);
 	angara_domain_close(d);
 	angara_free(dst);
 	munmap(at, all / 4 * PAGE);
@@ -388,17 +393,19 @@ static bool no_slot(void)
 	ok = true;
 	for (i = 0; ok && i < MANY; i++)
 		ok = expect("hold", angara_mr_hold(d, at + i * PAGE, 1, 0, NULL, &held[i]), 0);
-	ok = ok && expect("kept", cache_info(d).ranges, KEPT) &&
-	     expect("all", (long long)cache_info(d).bytes, (long long)(MANY * PAGE));
+	ok = ok && expect("ranges", cache_info(d).ranges, KEPT) &&
+	     expect("bytes of all holds", (long long)cache_info(d).bytes, (long long)(MANY * PAGE));
 	for (i = 0; ok && i < LEFT - MANY; i++)
 		ok = expect("reg", angara_mr_reg(d, at, 1, 0, &filler[i]), 0);
-	ok = ok && expect("full", angara_mr_hold(d, at, 2 * PAGE, 0, NULL, &mr), -ENOSPC) &&
+	ok = ok &&
+	     expect("hold without a free slot", angara_mr_hold(d, at, 2 * PAGE, 0, NULL, &mr),
+		    -ENOSPC) &&
 	     expect("found", angara_mr_hold(d, at, 1, 0, NULL, &mr), 0);
 	angara_mr_release(mr);
 	/* The first is the oldest of the kept ranges. */
 	angara_mr_release(held[0]);
-	ok = ok && expect("in its place", angara_mr_hold(d, at + PAGE, 2 * PAGE, 0, NULL,
-							 &mr), 0);
+	ok = ok && expect("hold in place of the oldest",
+			  angara_mr_hold(d, at + PAGE, 2 * PAGE, 0, NULL, &mr), 0);
 	angara_mr_release(mr);
 	for (i = 1; i < MANY; i++)
 		angara_mr_release(held[i]);
@@ -407,7 +414,7 @@ static bool no_slot(void)
 	/* Unused ranges are freed to make room for the program's regions, too. */
 	for (i = LEFT - MANY; ok && i < LEFT; i++)
 		ok = expect("reg", angara_mr_reg(d, at, 1, 0, &filler[i]), 0);
-	ok = ok && expect("full", angara_mr_reg(d, at, 1, 0, &mr), -ENOSPC) &&
+	ok = ok && expect("reg without a free slot", angara_mr_reg(d, at, 1, 0, &mr), -ENOSPC) &&
 	     expect("no range", cache_info(d).ranges, 0) &&
 	     expect("no bytes", (long long)cache_info(d).bytes, 0);
 	angara_domain_close(d);
@@ -528,11 +535,13 @@ static bool elements(size_t len, size_t n)
 		ok = expect("indexed", memcmp(back + i * apart, at + (i * 7 % n) * apart, len), 0);
 	here[n - 1] = 0;
 	memset(angara_mr_addr(there), 1, n * len);
-	ok = ok && expect("nowhere", angara_put_indexed(ctx, self, key, offs, NULL, here, len,
-							n), -EINVAL) &&
+	ok = ok &&
+	     expect("put without an address",
+		    angara_put_indexed(ctx, self, key, offs, NULL, here, len, n), -EINVAL) &&
 	     expect("none moved", *(char *)angara_mr_addr(there), 1) &&
-	     expect("outside", angara_get_strided(ctx, self, key, n * len, 0, NULL,
-						  address(back), 0, len, 1), -ERANGE);
+	     expect("outside",
+		    angara_get_strided(ctx, self, key, n * len, 0, NULL, address(back), 0, len, 1),
+		    -ERANGE);
 	free(at);
 	free(back);
 	free(here);
@@ -548,8 +557,8 @@ static bool all_elements(void)
 	return elements(8, 40000) && elements(16384, 40) &&
 	       expect("registrations", (long long)(cache_info(dom).misses - misses), 0) &&
 	       elements(16385, 40) && elements(100000, 20) &&
-	       expect("nothing", angara_put_strided(ctx, alone_self(ctx), 0, 0, 0, NULL, 0, 0,
-						    8, 0), 0);
+	       expect("put of no elements",
+		      angara_put_strided(ctx, alone_self(ctx), 0, 0, 0, NULL, 0, 0, 8, 0), 0);
 }
 
 /* The old values may go to unregistered memory. */
@@ -563,27 +572,32 @@ static bool atomics(void)
 	bool ok;
 
 	*word = 4;
-	ok = expect("fetch", angara_fetch_nbi(ctx, self, key, 0, &one, 1, ANGARA_TYPE_UINT64,
-					      ANGARA_ATOMIC_SUM, NULL, address(&was),
-					      pending_op(&req)), 0) &&
+	ok = expect("fetch",
+		    angara_fetch_nbi(ctx, self, key, 0, &one, 1, ANGARA_TYPE_UINT64,
+				     ANGARA_ATOMIC_SUM, NULL, address(&was), pending_op(&req)),
+		    0) &&
 	     expect("ends", pending_wait(ctx, &req, LONG_MS), 0) &&
-	     expect("was", (long long)was, 4) && expect("is", (long long)*word, 5) &&
-	     expect("compare", angara_compare_nbi(ctx, self, key, 0, &one, &want, 1,
-						  ANGARA_TYPE_UINT64, ANGARA_ATOMIC_CSWAP,
-						  NULL, address(&got), pending_op(&req)), 0) &&
+	     expect("value before", (long long)was, 4) &&
+	     expect("value after", (long long)*word, 5) &&
+	     expect("compare",
+		    angara_compare_nbi(ctx, self, key, 0, &one, &want, 1, ANGARA_TYPE_UINT64,
+				       ANGARA_ATOMIC_CSWAP, NULL, address(&got), pending_op(&req)),
+		    0) &&
 	     expect("ends", pending_wait(ctx, &req, LONG_MS), 0) &&
-	     expect("was", (long long)got, 5) && expect("is", (long long)*word, 1) &&
-	     expect("no result requested", angara_compare_nbi(ctx, self, key, 0, &want, &one, 1,
-						      ANGARA_TYPE_UINT64,
-						      ANGARA_ATOMIC_CSWAP, NULL, 0,
-						      pending_op(&req)), 0) &&
+	     expect("value before", (long long)got, 5) &&
+	     expect("value after", (long long)*word, 1) &&
+	     expect("no result requested",
+		    angara_compare_nbi(ctx, self, key, 0, &want, &one, 1, ANGARA_TYPE_UINT64,
+				       ANGARA_ATOMIC_CSWAP, NULL, 0, pending_op(&req)),
+		    0) &&
 	     expect("ends", pending_wait(ctx, &req, LONG_MS), 0) &&
-	     expect("is", (long long)*word, 5) &&
-	     expect("nowhere", angara_fetch_nbi(ctx, self, key, 0, &one, 1,
-						ANGARA_TYPE_UINT64, ANGARA_ATOMIC_SUM, NULL, 0,
-						NULL), -EINVAL) &&
-	     expect("no bytes", angara_get_nbi(ctx, self, key, 0, NULL, 0, 0,
-					       pending_op(&req)), 0) &&
+	     expect("value after", (long long)*word, 5) &&
+	     expect("fetch without an address",
+		    angara_fetch_nbi(ctx, self, key, 0, &one, 1, ANGARA_TYPE_UINT64,
+				     ANGARA_ATOMIC_SUM, NULL, 0, NULL),
+		    -EINVAL) &&
+	     expect("no bytes", angara_get_nbi(ctx, self, key, 0, NULL, 0, 0, pending_op(&req)),
+		    0) &&
 	     expect("ends", pending_wait(ctx, &req, LONG_MS), 0);
 	angara_free(there);
 	return ok;
@@ -603,13 +617,14 @@ static bool broadcast(void)
 		return false;
 	fill(at, 16 * PAGE, 8);
 	misses = cache_info(dom).misses;
-	ok = rank || (expect("bcast", angara_bcast(team, angara_mr_key(to), 0, NULL,
-						   address(at), 16 * PAGE), 0) &&
-		      expect("again", angara_bcast(team, angara_mr_key(to), 0, NULL,
-						   address(at), 16 * PAGE), 0) &&
-		      expect("registrations", cache_info(dom).misses - misses <= 1, 1) &&
-		      expect("nowhere", angara_bcast(team, angara_mr_key(to), 0, NULL, 0, 8),
-			     -EINVAL));
+	ok = rank ||
+	     (expect("bcast",
+		     angara_bcast(team, angara_mr_key(to), 0, NULL, address(at), 16 * PAGE), 0) &&
+	      expect("again",
+		     angara_bcast(team, angara_mr_key(to), 0, NULL, address(at), 16 * PAGE), 0) &&
+	      expect("registrations", cache_info(dom).misses - misses <= 1, 1) &&
+	      expect("broadcast without an address",
+		     angara_bcast(team, angara_mr_key(to), 0, NULL, 0, 8), -EINVAL));
 	ok = ok && expect("arrived", angara_team_received_wait(team, 2, LONG_MS), 0) &&
 	     filled("broadcast", angara_mr_addr(to), 16 * PAGE, 8) &&
 	     expect("no elements", angara_allreduce(team, NULL, 0, NULL, 0, 0,
@@ -634,9 +649,10 @@ static bool lost_team(void)
 	    !expect("team", angara_team_create(job, p.c, NULL, 0, &attr, &team), 0))
 		return false;
 	ok = rank || size == 1 ||
-	     (expect("broadcast", angara_broadcast_nbi(team, NULL, address(at), 16 * PAGE, 0,
-						       pending_op(&req)), 0) &&
-	      expect("shown", (long long)cache_info(p.d).bytes, 16 * PAGE));
+	     (expect("broadcast",
+		     angara_broadcast_nbi(team, NULL, address(at), 16 * PAGE, 0, pending_op(&req)),
+		     0) &&
+	      expect("bytes that peers can read", (long long)cache_info(p.d).bytes, 16 * PAGE));
 	ok &= expect("barrier", angara_job_barrier(job), 0);
 	if (!rank && size > 1)
 		ok = ok && expect("lost", pending_wait(p.c, &req, LONG_MS), -ECONNRESET) &&

@@ -47,7 +47,8 @@ static bool left(void)
 	struct angara_domain_attr attr = { .size = sizeof(attr), .first_slot = UINT32_MAX };
 	struct angara_mr *mr[3] = { NULL };
 	struct angara_domain *own = NULL;
-	bool ok = expect("beyond", angara_domain_open(NULL, &attr, &own), -EINVAL);
+	bool ok = expect("first_slot beyond the last slot", angara_domain_open(NULL, &attr, &own),
+			 -EINVAL);
 
 	attr.first_slot = 100;
 	ok = ok && expect("open", angara_domain_open(NULL, &attr, &own), 0) &&
@@ -137,8 +138,8 @@ static bool unguessable(void)
 	if (ok && next != rank)
 		ok = expect("another's", put_to(next, key), -ENOKEY);
 	ok = ok && expect("slot", put_to(next, key & SLOT), -ENOKEY) &&
-	     expect("bit", put_to(rank, key ^ 1ULL << 63), -ENOKEY) &&
-	     expect("bit", put_to(rank, key ^ 1ULL << 16), -ENOKEY) &&
+	     expect("put with a wrong first bit", put_to(rank, key ^ 1ULL << 63), -ENOKEY) &&
+	     expect("put with a wrong bit", put_to(rank, key ^ 1ULL << 16), -ENOKEY) &&
 	     expect("notified", put_to(rank, key), 0);
 	ok &= angara_job_barrier(job) == 0;
 	for (i = 0; i < REGIONS; i++)

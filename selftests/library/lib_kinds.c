@@ -167,7 +167,8 @@ static bool all_pairs(void)
 	}
 	for (i = 0; ok && i < size; i++) {
 		ok = expect("message", angara_msg_wait(ctx, LONG_MS, &msg), 0) &&
-		     expect("who", msg.head.tag < size && !seen[msg.head.tag], 1);
+		     expect("the tag is of a new sender",
+			    msg.head.tag < size && !seen[msg.head.tag], 1);
 		if (ok)
 			seen[msg.head.tag] = true;
 		angara_msg_free(ctx, &msg);

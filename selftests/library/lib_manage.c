@@ -139,14 +139,16 @@ static bool keys_there(const struct angara_map *map)
 	ok = expect("new key", key_there(&path, KEY, ANGARA_MGMT_KEY_READ), 0);
 	if (!ok)
 		return false;
-	ok = expect("without", angara_manage_get(manager, &path, ANGARA_MGMT_ROW, TREE, row,
-						 sizeof(row), NULL), -EACCES) &&
-	     expect("steal", key_there(&path, 1, 0), -EACCES) &&
+	ok = expect("get without the key",
+		    angara_manage_get(manager, &path, ANGARA_MGMT_ROW, TREE, row, sizeof(row),
+				      NULL),
+		    -EACCES) &&
+	     expect("new key without the old one", key_there(&path, 1, 0), -EACCES) &&
 	     expect("discover", angara_discover(manager, 0, &less), 0) &&
-	     expect("refused", less->routers[less->nrouters - 1].state,
-		    ANGARA_FOUND_REFUSED) &&
+	     expect("refused", less->routers[less->nrouters - 1].state, ANGARA_FOUND_REFUSED) &&
 	     expect("found", less->nrouters, map->nrouters) &&
-	     expect("others", less->routers[less->nrouters - 2].state, ANGARA_FOUND_OK);
+	     expect("state of another router", less->routers[less->nrouters - 2].state,
+		    ANGARA_FOUND_OK);
 	angara_map_free(less);
 	path.key = KEY;
 	return expect("no key", key_there(&path, 0, 0), 0) && ok;
@@ -163,8 +165,9 @@ static bool sealed(const struct angara_path *path)
 
 static bool refused_there(const struct angara_path *path)
 {
-	return expect("sealed", angara_manage_set(manager, path, ANGARA_MGMT_ROW_CLEAR, TREE,
-						  NULL, 0, NULL), -EACCES) &&
+	return expect("set without the key",
+		      angara_manage_set(manager, path, ANGARA_MGMT_ROW_CLEAR, TREE, NULL, 0, NULL),
+		      -EACCES) &&
 	       expect("key", key_there(path, KEY, 0), -EACCES);
 }
 
@@ -201,23 +204,28 @@ static bool wrong_requests(void)
 
 	if (!manager_start())
 		return false;
-	ok = expect("long path", angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0, big,
-						   8, &router), -EINVAL) &&
-	     expect("nobody", router, UINT32_MAX);
+	ok = expect("long path",
+		    angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0, big, 8, &router),
+		    -EINVAL) &&
+	     expect("router that answered", router, UINT32_MAX);
 	path.hops = 0;
-	ok = ok && expect("large", angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0, big,
-						     sizeof(big), NULL), -EINVAL) &&
+	ok = ok &&
+	     expect("large",
+		    angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0, big, sizeof(big), NULL),
+		    -EINVAL) &&
 	     expect("attribute", angara_manage_get(manager, &path, 99, 0, big, 8, &router),
 		    -EOPNOTSUPP) &&
-	     expect("who", router, alone_about(ctx).node) &&
+	     expect("router that answered", router, alone_about(ctx).node) &&
 	     expect("number", angara_manage_get(manager, &path, 300, 0, big, 8, NULL), -EINVAL) &&
-	     expect("port", angara_manage_get(manager, &path, ANGARA_MGMT_PORT, 64, big, 8,
-					      NULL), -EINVAL);
+	     expect("port", angara_manage_get(manager, &path, ANGARA_MGMT_PORT, 64, big, 8, NULL),
+		    -EINVAL);
 	path.hops = 1;
 	path.port[0] = 63;
-	ok = ok && expect("nowhere", angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0,
-						       big, 8, &router), -ENXIO) &&
-	     expect("which", router, alone_about(ctx).node);
+	ok = ok &&
+	     expect("get by a port without a link",
+		    angara_manage_get(manager, &path, ANGARA_MGMT_NODE, 0, big, 8, &router),
+		    -ENXIO) &&
+	     expect("router that answered", router, alone_about(ctx).node);
 	angara_manager_close(manager);
 	angara_manager_close(NULL);
 	angara_map_free(NULL);

@@ -65,7 +65,7 @@ static bool message_is(const struct angara_message *msg, unsigned int from,
 	       expect("its context", msg->peer.ctx, mpeers[from].ctx) &&
 	       expect("tag", (long long)msg->head.tag, (long long)head.tag) &&
 	       expect("imm", (long long)msg->head.imm, (long long)head.imm) &&
-	       expect("code", msg->head.code, head.code) &&
+	       expect("code of the message", msg->head.code, head.code) &&
 	       expect("length", (long long)msg->len, (long long)len) &&
 	       filled("payload", msg->data, len, from + k);
 }
@@ -95,14 +95,14 @@ static bool each_length(bool inl)
 			ret = angara_send_nbi(mctx, mpeers[next], &head, mr, i,
 					      lengths[i], pending_op(&req));
 		ok = expect("send", ret, 0) &&
-		     expect("next", angara_msg_wait(mctx, LONG_MS, &msg), 0) &&
+		     expect("wait for a message", angara_msg_wait(mctx, LONG_MS, &msg), 0) &&
 		     message_is(&msg, from, i, lengths[i]) &&
 		     expect("free", angara_msg_free(mctx, &msg), 0) &&
 		     expect("again", angara_msg_free(mctx, &msg), -EINVAL) &&
 		     expect("sent", pending_wait(mctx, &req, LONG_MS), 0);
 	}
-	return ok && expect("none", angara_msg_next(mctx, &msg), -EAGAIN) &&
-	       expect("none", angara_msg_wait(mctx, 1, &msg), -ETIMEDOUT);
+	return ok && expect("next without a message", angara_msg_next(mctx, &msg), -EAGAIN) &&
+	       expect("wait without a message", angara_msg_wait(mctx, 1, &msg), -ETIMEDOUT);
 }
 
 static bool messages(void)
@@ -197,7 +197,7 @@ static bool message_fd(void)
 	while (ok && (ret = angara_msg_next(mctx, &msg)) == -EAGAIN)
 		ok = angara_ctx_arm(mctx) == -EAGAIN ||
 		     expect("poll", poll(&p, 1, LONG_MS), 1);
-	ok = ok && expect("next", ret, 0) &&
+	ok = ok && expect("next message", ret, 0) &&
 	     expect("quiet", angara_quiet(mctx, LONG_MS), 0);
 	ok &= angara_job_barrier(job) == 0;
 	area_close();
@@ -351,24 +351,24 @@ static bool message_errors(void)
 	nobody.ctx = 0xFFF;
 	ok = expect("small", angara_ctx_open(dom, &attr, &no), -EINVAL) &&
 	     expect("open", angara_ctx_open(dom, &none, &no), 0) &&
-	     expect("none", angara_msg_next(no, &msg), -ENOTSUP) &&
-	     expect("none", angara_msg_wait(no, 0, &msg), -ENOTSUP) &&
-	     expect("none", angara_msg_free(no, &msg), -EINVAL) &&
-	     expect("code", angara_send_inline_nbi(mctx, mpeers[rank], &own, NULL, 0, NULL),
+	     expect("next without a buffer", angara_msg_next(no, &msg), -ENOTSUP) &&
+	     expect("wait without a buffer", angara_msg_wait(no, 0, &msg), -ENOTSUP) &&
+	     expect("free without a buffer", angara_msg_free(no, &msg), -EINVAL) &&
+	     expect("start with a reserved code",
+		    angara_send_inline_nbi(mctx, mpeers[rank], &own, NULL, 0, NULL), -EINVAL) &&
+	     expect("send with a reserved code",
+		    angara_send_inline(mctx, mpeers[rank], &own, NULL, 0), -EINVAL) &&
+	     expect("free of no message", angara_msg_free(mctx, &msg), -EINVAL) &&
+	     expect("long", angara_send_nbi(mctx, nobody, &head, mr, 0, ANGARA_MAX_MSG + 1, NULL),
 		    -EINVAL) &&
-	     expect("code", angara_send_inline(mctx, mpeers[rank], &own, NULL, 0), -EINVAL) &&
-	     expect("none", angara_msg_free(mctx, &msg), -EINVAL) &&
-	     expect("long", angara_send_nbi(mctx, nobody, &head, mr, 0,
-					    ANGARA_MAX_MSG + 1, NULL), -EINVAL) &&
-	     expect("bounds", angara_send_nbi(mctx, nobody, &head, mr, 8192 - 7,
-					      8, NULL), -EINVAL) &&
-	     expect("no region", angara_send_nbi(mctx, nobody, &head, NULL, 0, 1,
-						 NULL), -EINVAL) &&
-	     expect("long", angara_send_inline_nbi(mctx, nobody, &head, &head,
-					       ANGARA_MAX_INLINE + 1, NULL),
+	     expect("bounds", angara_send_nbi(mctx, nobody, &head, mr, 8192 - 7, 8, NULL),
 		    -EINVAL) &&
-	     expect("nothing", angara_send_inline_nbi(mctx, nobody, &head, NULL, 1,
-						  NULL), -EINVAL) &&
+	     expect("no region", angara_send_nbi(mctx, nobody, &head, NULL, 0, 1, NULL), -EINVAL) &&
+	     expect("long",
+		    angara_send_inline_nbi(mctx, nobody, &head, &head, ANGARA_MAX_INLINE + 1, NULL),
+		    -EINVAL) &&
+	     expect("send of no data", angara_send_inline_nbi(mctx, nobody, &head, NULL, 1, NULL),
+		    -EINVAL) &&
 	     sends("nobody", nobody, -EHOSTUNREACH) &&
 	     expect("query", angara_ctx_query(no, &info), 0) &&
 	     sends("no receive buffer", info.self, -EACCES);
@@ -402,7 +402,8 @@ static bool message_sizes(void)
 	     expect("older", angara_msg_wait(mctx, 0, &small), -EINVAL) &&
 	     expect("newer", angara_msg_wait(mctx, LONG_MS, &in.msg), 0) &&
 	     expect("size", in.msg.size, sizeof(in)) && expect("unknown", in.newer == 0, 1) &&
-	     expect("code", in.msg.head.code, 5) && expect("len", (long long)in.msg.len, 1) &&
+	     expect("code of the message", in.msg.head.code, 5) &&
+	     expect("len", (long long)in.msg.len, 1) &&
 	     expect("answer", angara_send_inline(mctx, me, &in.msg.head, "y", 1), 0) &&
 	     expect("free", angara_msg_free(mctx, &in.msg), 0);
 	head.newer = 1;
@@ -411,7 +412,7 @@ static bool message_sizes(void)
 	wrong.size = sizeof(wrong) - 4;
 	ok = ok && expect("older", angara_send_inline(mctx, me, &wrong, "x", 1), -EINVAL);
 	in.msg.size = UINT32_MAX;
-	ok = ok && expect("huge", angara_msg_next(mctx, &in.msg), -E2BIG);
+	ok = ok && expect("next with a huge size", angara_msg_next(mctx, &in.msg), -E2BIG);
 	ok &= angara_job_barrier(job) == 0;
 	area_close();
 	return ok;
@@ -471,7 +472,7 @@ static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 				 ANGARA_ATOMIC_CSWAP, old, 4, pending_op(&req));
 	if (!atomic_ends("cswap", ret, &req, 0) || !expect("swapped", t[0], -5) ||
 	    !expect("not swapped", t[1], -8) || !expect("swapped", t[2], 9) ||
-	    !expect("was", was[1], 7) || !expect("was", was[3], 8))
+	    !expect("first value before", was[1], 7) || !expect("last value before", was[3], 8))
 		return false;
 	ret = angara_atomic_nbi(ctx, me, key, 4, x, 2, type, ANGARA_ATOMIC_MIN,
 				pending_op(&req));
@@ -486,7 +487,7 @@ static bool own_words(struct angara_mr *mr, struct angara_mr *old)
 	ret = angara_compare_nbi(ctx, me, key, 0, x, y, 1, type,
 				 ANGARA_ATOMIC_CSWAP_NE, NULL, 0,
 				 pending_op(&req));
-	return atomic_ends("cswap_ne", ret, &req, 0) && expect("the same", t[0], -5);
+	return atomic_ends("cswap_ne", ret, &req, 0) && expect("value after", t[0], -5);
 }
 
 static bool atomics(void)

@@ -45,12 +45,11 @@ static bool gathers(struct angara_team *team, struct angara_mr *mr, uint32_t for
 	memset(mem + MAX_BLOCK, 0x5A, len * size + 1);
 	pending_op(&p);
 	p.op.flags = form;
-	ok = expect("allgather", angara_allgather_nbi(team, mr, MAX_BLOCK, mr, 0, len,
-						      &p.op), 0) &&
-	     expect("its end", pending_wait(ctx, &p, LONG_MS), 0);
+	ok = expect("allgather", angara_allgather_nbi(team, mr, MAX_BLOCK, mr, 0, len, &p.op), 0) &&
+	     expect("end of the allgather", pending_wait(ctx, &p, LONG_MS), 0);
 	for (i = 0; ok && i < size; i++)
 		ok = filled("block", mem + MAX_BLOCK + i * len, len, i + 1);
-	return ok && expect("behind", mem[MAX_BLOCK + size * len], 0x5A);
+	return ok && expect("byte behind the result", mem[MAX_BLOCK + size * len], 0x5A);
 }
 
 /* Tests all forms that are valid for this number of members. */
@@ -153,8 +152,8 @@ static bool refused(void)
 	for (f = 0; f < FORMS; f++) {
 		pending_op(&p);
 		p.op.flags = forms[f];
-		ok &= expect("not set", angara_allgather_nbi(team, mr, 64, mr, 0, 8, &p.op),
-			     -EINVAL);
+		ok &= expect("allgather without numbers",
+			     angara_allgather_nbi(team, mr, 64, mr, 0, 8, &p.op), -EINVAL);
 		ok &= expect("alltoall", angara_alltoall_nbi(team, mr, 0, mr, 0, 0, &p.op),
 			     -EINVAL);
 	}
@@ -165,12 +164,11 @@ static bool refused(void)
 		ok &= expect("twice", angara_team_numbers(team, ANGARA_ALGO_BRUCK, numbers),
 			     -EINVAL);
 	ok &= expect("ring", angara_team_numbers(team, ANGARA_ALGO_RING, numbers), -EINVAL) &
-	      expect("of a ring", angara_numbers(ANGARA_ALGO_RING, 2, NULL, 0, numbers),
+	      expect("numbers of a ring", angara_numbers(ANGARA_ALGO_RING, 2, NULL, 0, numbers),
 		     -EINVAL) &
-	      expect("of none", angara_numbers(ANGARA_ALGO_BRUCK, 0, NULL, 0, numbers),
-		     -EINVAL) &
-	      expect("levels", angara_numbers(ANGARA_ALGO_BRUCK, 1, NULL, 17, numbers),
-		     -EINVAL) &
+	      expect("numbers of no members",
+		     angara_numbers(ANGARA_ALGO_BRUCK, 0, NULL, 0, numbers), -EINVAL) &
+	      expect("levels", angara_numbers(ANGARA_ALGO_BRUCK, 1, NULL, 17, numbers), -EINVAL) &
 	      works(team) & expect("destroy", angara_team_destroy(team), 0);
 	free(numbers);
 	angara_mr_dereg(mr);
@@ -216,7 +214,7 @@ static bool by_modules(void)
 		return false;
 	for (i = 0; i < MEMBERS; i++) {
 		if (!expect("range", numbers[i] < MEMBERS, 1) ||
-		    !expect("once", used[numbers[i]], 0))
+		    !expect("a number is used again", used[numbers[i]], 0))
 			return false;
 		used[numbers[i]] = true;
 	}

@@ -164,11 +164,11 @@ static bool held_back(void)
 		ok = expect("put", angara_put_inline_nbi(ctx, peers()[rank], angara_mr_key(mr),
 							 0, &i, 8, &op), 0);
 	}
-	ok = ok && expect("none", angara_poll(ctx, c, 64), 0) && expect("held", at[0], 0) &&
-	     expect("flush", angara_flush(ctx), 0);
+	ok = ok && expect("completions before the flush", angara_poll(ctx, c, 64), 0) &&
+	     expect("held", at[0], 0) && expect("flush", angara_flush(ctx), 0);
 	while (ok && got < 64) {
 		n = angara_poll_wait(ctx, c, 64, LONG_MS);
-		ok = expect("some", n > 0, 1);
+		ok = expect("completions have arrived", n > 0, 1);
 		for (i = 0; ok && i < (uint64_t)n; i++)
 			ok = expect("status", c[i].status, 0) &&
 			     expect("cookie", c[i].cookie >= 100 && c[i].cookie < 164, 1);
@@ -178,7 +178,7 @@ static bool held_back(void)
 	ok &= angara_job_barrier(job) == 0;
 	angara_team_leave(team);
 	angara_free(mr);
-	return ok && expect("no more", angara_poll(ctx, c, 64), 0);
+	return ok && expect("completions at the end", angara_poll(ctx, c, 64), 0);
 }
 
 static bool op_errors(void)
@@ -195,8 +195,8 @@ static bool op_errors(void)
 	ok &= expect("size", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &op), -EINVAL);
 	ok &= expect("longer", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &longer.op), 0);
 	longer.tail = 1;
-	ok &= expect("tail", angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &longer.op),
-		     -E2BIG);
+	ok &= expect("put with unknown fields",
+		     angara_put_nbi(ctx, me, key, 0, mr, 0, 8, &longer.op), -E2BIG);
 	ok &= expect("quiet", angara_quiet(ctx, LONG_MS), 0);
 	while (angara_poll(ctx, (struct angara_completion[1]){ { 0 } }, 1) > 0)
 		;
@@ -225,7 +225,8 @@ static bool soft_op_errors(void)
 	for (i = 0; ok && i < sizeof(bad) / sizeof(*bad); i++)
 		ok = expect("bad", angara_barrier_nbi(team, &bad[i]), -EINVAL);
 	longer.tail = 1;
-	ok = ok && expect("tail", angara_barrier_nbi(team, &longer.op), -E2BIG);
+	ok = ok &&
+	     expect("barrier with unknown fields", angara_barrier_nbi(team, &longer.op), -E2BIG);
 	longer.tail = 0;
 	ok = ok && expect("longer", angara_barrier_nbi(team, &longer.op), 0) &&
 	     expect("ended", angara_poll_wait(ctx, &c, 1, LONG_MS), 1) &&
@@ -249,12 +250,14 @@ static bool words_of(struct angara_mr *mr)
 	v[1] = -4;
 	v[2] = 5;
 	v[3] = -1;
-	ok = expect("some", angara_test_some(ctx, &w, index, 4), 1) && expect("index", index[0], 1) &&
-	     expect("all", angara_test_all(ctx, &w), 0) &&
+	ok = expect("number of words that hold", angara_test_some(ctx, &w, index, 4), 1) &&
+	     expect("index", index[0], 1) &&
+	     expect("all words hold", angara_test_all(ctx, &w), 0) &&
 	     expect("deadline", angara_wait_all(ctx, &w, 5), -ETIMEDOUT);
 	w.cmp = ANGARA_CMP_NE;
-	ok = ok && expect("all", angara_test_all(ctx, &w), 1) &&
-	     expect("any", angara_wait_some(ctx, &w, 0, index, 1), 1) && expect("index", index[0], 0);
+	ok = ok && expect("all words hold", angara_test_all(ctx, &w), 1) &&
+	     expect("number of words that hold", angara_wait_some(ctx, &w, 0, index, 1), 1) &&
+	     expect("index", index[0], 0);
 	w.values = each;
 	w.flags = ANGARA_WORDS_EACH;
 	w.cmp = ANGARA_CMP_EQ;
@@ -265,8 +268,8 @@ static bool words_of(struct angara_mr *mr)
 	ok = ok && expect("unsigned", angara_test_some(ctx, &w, index, 4), 1) &&
 	     expect("index", index[0], 0);
 	skip[0] = skip[1] = skip[2] = 1;
-	ok = ok && expect("nobody", angara_wait_some(ctx, &w, 0, index, 1), -EINVAL) &&
-	     expect("nobody", angara_test_all(ctx, &w), 1);
+	ok = ok && expect("wait for no words", angara_wait_some(ctx, &w, 0, index, 1), -EINVAL) &&
+	     expect("test of no words", angara_test_all(ctx, &w), 1);
 	w.type = ANGARA_TYPE_DOUBLE;
 	ok = ok && expect("type", angara_test_all(ctx, &w), -EINVAL);
 	w.type = ANGARA_TYPE_INT64;
@@ -294,9 +297,9 @@ static bool words_told(struct angara_mr *mr)
 	for (r = 0; ok && r < size; r++)
 		ok = expect("put", angara_put_inline(ctx, peers()[r], angara_mr_key(mr),
 						     rank * sizeof(*v), &want, 8), 0);
-	ok = ok && expect("any", angara_wait_some(ctx, &w, LONG_MS, index, 1), 1) &&
-	     expect("it", (long long)v[index[0]], 7) &&
-	     expect("all", angara_wait_all(ctx, &w, LONG_MS), 0);
+	ok = ok && expect("wait for any word", angara_wait_some(ctx, &w, LONG_MS, index, 1), 1) &&
+	     expect("the word", (long long)v[index[0]], 7) &&
+	     expect("wait for all words", angara_wait_all(ctx, &w, LONG_MS), 0);
 	return (angara_job_barrier(job) == 0) & ok;
 }
 
@@ -344,10 +347,11 @@ static bool elements(void)
 	ok = ok && expect("indexed", angara_get_indexed(ctx, me, key, there, mr, here, 4, N), 0);
 	for (i = 0; ok && i < N; i++)
 		ok = expect("back", memcmp(at + there[i], at + here[i], 4), 0);
-	ok = ok && expect("outside", angara_put_strided(ctx, me, key, 0, 1, mr, 0, ROW, 1, 3 * N),
-			  -EINVAL) &&
-	     expect("there", angara_put_strided(ctx, me, key, 2 * half, 1, mr, 0, 1, 1, 2),
-		    -ERANGE);
+	ok = ok &&
+	     expect("outside", angara_put_strided(ctx, me, key, 0, 1, mr, 0, ROW, 1, 3 * N),
+		    -EINVAL) &&
+	     expect("put beyond the peer's region",
+		    angara_put_strided(ctx, me, key, 2 * half, 1, mr, 0, 1, 1, 2), -ERANGE);
 	angara_free(mr);
 	return ok;
 }
@@ -380,7 +384,8 @@ static bool every_type(void)
 			else
 				ret = angara_fetch(ctx, me, key, 0, x, 1, type, op, old);
 			ok = expect("fetch", ret, want) &&
-			     (want || expect("was", memcmp(old, y, sizes[type]), 0));
+			     (want ||
+			      expect("value before differs", memcmp(old, y, sizes[type]), 0));
 		}
 		ok = ok && expect("write", angara_atomic(ctx, me, key, 8, y, 1, type,
 							 ANGARA_ATOMIC_WRITE), 0) &&

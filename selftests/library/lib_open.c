@@ -63,7 +63,7 @@ bool device_names(void)
 	     opens(path + dir, "by its number");
 	path = strdup(path);
 	unsetenv("ANGARA_DEVICE");
-	ok &= expect("the first", try_domain(NULL, NULL, &info), 0);
+	ok &= expect("open of any device", try_domain(NULL, NULL, &info), 0);
 	setenv("ANGARA_DEVICE", path, 1);
 	return ok;
 }
@@ -145,7 +145,7 @@ static bool sizes(void)
 	ok &= expect("release", angara_version(), ANGARA_VERSION);
 	ok &= expect("newer", try_ctx(&attr.attr), 0);
 	attr.newer = 1;
-	ok &= expect("says more", try_ctx(&attr.attr), -E2BIG);
+	ok &= expect("context with unknown fields", try_ctx(&attr.attr), -E2BIG);
 	attr.attr.size = sizeof(attr.attr);
 	ok &= expect("not looked at", try_ctx(&attr.attr), 0);
 	attr.attr.size = 1U << 20;
@@ -160,7 +160,7 @@ static bool sizes(void)
 	ok &= expect("query", angara_domain_query(dom, &info.info), 0) &
 	      expect("as asked", info.info.nodes, mine.nodes) &
 	      expect("unknown is 0", (long long)info.newer, 0) &
-	      expect("size stays", info.info.size, sizeof(info));
+	      expect("size that is returned", info.info.size, sizeof(info));
 	info.info.size = 8;
 	ok &= expect("older query", angara_domain_query(dom, &info.info), -EINVAL);
 	info.info.size = UINT32_MAX;
@@ -253,7 +253,8 @@ static bool status_texts(void)
 		for (b = 0; b < a; b++)
 			ok &= expect("differs", !strcmp(text, angara_status_str(b)), 0);
 	}
-	return ok & expect("beyond", strcmp(angara_status_str(ANGARA_ST_NUM), unknown), 0);
+	return ok & expect("text of an unknown status",
+			   strcmp(angara_status_str(ANGARA_ST_NUM), unknown), 0);
 }
 
 const struct part open_parts[] = {

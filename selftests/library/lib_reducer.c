@@ -85,8 +85,8 @@ static bool products(struct angara_team *team, struct angara_mr *mr, size_t coun
 		want = pair_given(0, i);
 		for (m = 1; m < size; m++)
 			want = product(want, pair_given(m, i));
-		ok = expect("re", (long long)v[count + i].re, (long long)want.re) &&
-		     expect("im", (long long)v[count + i].im, (long long)want.im) &&
+		ok = expect("real part", (long long)v[count + i].re, (long long)want.re) &&
+		     expect("imaginary part", (long long)v[count + i].im, (long long)want.im) &&
 		     expect("in place", memcmp(v + i, v + count + i, sizeof(*v)), 0);
 	}
 	return ok;

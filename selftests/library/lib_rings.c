@@ -42,14 +42,15 @@ static bool sums(struct angara_team *team, struct angara_mr *mr, uint32_t algo,
 	out[count] = -1;
 	pending_op(&p);
 	p.op.flags = algo;
-	ok = expect("allreduce", angara_allreduce_nbi(team, mr, count * sizeof(double), mr,
-						      0, count, ANGARA_TYPE_DOUBLE,
-						      ANGARA_RED_SUM, &p.op), 0) &&
-	     expect("its end", pending_wait(ctx, &p, LONG_MS), 0);
+	ok = expect("allreduce",
+		    angara_allreduce_nbi(team, mr, count * sizeof(double), mr, 0, count,
+					 ANGARA_TYPE_DOUBLE, ANGARA_RED_SUM, &p.op),
+		    0) &&
+	     expect("end of the allreduce", pending_wait(ctx, &p, LONG_MS), 0);
 	for (i = 0; ok && i < count; i++)
 		ok = expect("element", (long long)out[i],
 			    (long long)(size * (size - 1) / 2 + size * i));
-	return ok && expect("behind", (long long)out[count], -1);
+	return ok && expect("element behind the result", (long long)out[count], -1);
 }
 
 /* Does a sum with a part for each member take @num messages of this member? */
@@ -106,11 +107,11 @@ static bool shapes(void)
 	for (p = 0; p < 4; p++)
 		for (c = 0; c < 4; c++)
 			ok = ok &&
-			     expect("none", angara_team_rings(team, NULL, 0, packets[p]), 0) &&
+			     expect("default rings", angara_team_rings(team, NULL, 0, packets[p]),
+				    0) &&
 			     sums(team, mr, ANGARA_ALGO_RING, counts[c]) &&
 			     sums(team, mr, ANGARA_ALGO_RING2D, counts[c]) &&
-			     expect("factors", angara_team_rings(team, dims, num, packets[p]),
-				    0) &&
+			     expect("factors", angara_team_rings(team, dims, num, packets[p]), 0) &&
 			     sums(team, mr, ANGARA_ALGO_RING2D, counts[c]);
 	ok &= expect("destroy", angara_team_destroy(team), 0);
 	angara_mr_dereg(mr);
@@ -124,7 +125,7 @@ static bool refused(void)
 	struct angara_mr *mr = own_region((2 * BLOCK * size + 1) * sizeof(double));
 	uint32_t dims[MOST] = { size, 2 }, one[] = { size };
 	long long before;
-	bool ok = expect("one", angara_team_rings(team, one, 1, 0), 0);
+	bool ok = expect("one ring", angara_team_rings(team, one, 1, 0), 0);
 	unsigned int d;
 
 	ok &= expect("product", angara_team_rings(team, dims, 2, 64), -EINVAL);
@@ -134,7 +135,7 @@ static bool refused(void)
 	if (size > 1)
 		ok &= expect("fewer", angara_team_rings(team, dims, 1, 64), -EINVAL);
 	dims[0] = 0;
-	ok &= expect("nothing", angara_team_rings(team, dims, 1, 64), -EINVAL);
+	ok &= expect("rings of length 0", angara_team_rings(team, dims, 1, 64), -EINVAL);
 	for (d = 0; d < MOST; d++)
 		dims[d] = 1;
 	dims[0] = size;
@@ -142,7 +143,7 @@ static bool refused(void)
 	before = messages(team);
 	ok = ok && sums(team, mr, ANGARA_ALGO_RING2D, BLOCK * size) &&
 	     expect("messages", messages(team) - before, 2 * ((long long)size - 1)) &&
-	     expect("most", angara_team_rings(team, dims, MOST - 1, 0), 0) &&
+	     expect("most dimensions", angara_team_rings(team, dims, MOST - 1, 0), 0) &&
 	     sums(team, mr, ANGARA_ALGO_RING2D, BLOCK * size);
 	ok &= expect("destroy", angara_team_destroy(team), 0);
 	angara_mr_dereg(mr);

@@ -457,11 +457,12 @@ static bool unregistered(void)
 				    (t.round ? 0 : 4), 1);
 		}
 		task_close(&t);
-		ok = ok && expect("nowhere",
-				  angara_broadcast(team, NULL, 0, 8, 0), -EINVAL) &&
+		ok = ok &&
+		     expect("broadcast without an address", angara_broadcast(team, NULL, 0, 8, 0),
+			    -EINVAL) &&
 		     expect("no result",
-			    angara_allreduce(team, NULL, 0, NULL, 8, 1,
-					     ANGARA_TYPE_INT64, ANGARA_RED_SUM),
+			    angara_allreduce(team, NULL, 0, NULL, 8, 1, ANGARA_TYPE_INT64,
+					     ANGARA_RED_SUM),
 			    -EINVAL);
 		ok &= expect("destroy", angara_team_destroy(team), 0);
 	}
@@ -642,7 +643,8 @@ static bool same_bits(void)
 						    ANGARA_TYPE_DOUBLE, ANGARA_RED_SUM), 0);
 		if (!round)
 			memcpy(first, v + N, sizeof(first));
-		ok = ok && expect("bits", memcmp(first, (char *)v + off, sizeof(first)), 0);
+		ok = ok && expect("bits of the sum differ",
+				  memcmp(first, (char *)v + off, sizeof(first)), 0);
 	}
 	memcpy(v + N, first, sizeof(first));
 	ok = ok && expect("root's", angara_broadcast(team, mr, N * sizeof(double), sizeof(first),
@@ -685,10 +687,10 @@ static bool few_messages(void)
 	while (1U << levels < size)
 		levels++;
 	ok = expect("query", angara_team_query(all, &info), 0) &&
-	     expect("of a job", info.messages <= levels + 1, 1) &&
+	     expect("messages to make a team", info.messages <= levels + 1, 1) &&
 	     expect("subset", angara_team_subset(all, NULL, 0, NULL, &part), 0) &&
 	     expect("query", angara_team_query(part, &info), 0) &&
-	     expect("of a team", info.messages <= 4 * (levels + 1), 1) &&
+	     expect("messages to make a subset", info.messages <= 4 * (levels + 1), 1) &&
 	     expect("destroy", angara_team_destroy(part), 0) &&
 	     expect("split", angara_team_split(all, 0, 0, NULL, &part), 0) &&
 	     expect("query", angara_team_query(all, &info), 0) &&

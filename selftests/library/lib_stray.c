@@ -124,7 +124,7 @@ static bool flood(void)
 	for (i = 1; i <= most + 8; i++)
 		hear(other, i, 1, 0, SHORT);
 	ok = expect("memory", bytes_kept() < 2 * ANG_STRAY_BYTES, true) &&
-	     expect("much of it", bytes_kept() > ANG_STRAY_BYTES / 2, true) &&
+	     expect("more than half of the limit", bytes_kept() > ANG_STRAY_BYTES / 2, true) &&
 	     opens(stranger, 1, 1, false) && opens(other, 8, 0, true) &&
 	     opens(other, 8, 0, false) && opens(other, most + 8, 1, false);
 	/*
@@ -214,7 +214,7 @@ static bool hurry(void)
 	/* A harmless member sends one message more than the limit. */
 	hear(stranger, 5, 2, 0, LEN);
 	ok = ok && expect("lost", team.lost, ANGARA_ST_MISMATCH) &&
-	     expect("by whom", team.culprit, 1);
+	     expect("member at fault", team.culprit, 1);
 	ang_coll_progress(own);
 	ok = ok && expect("kept of a lost team", team.early.num, 0);
 	ang_coll_leave(&team, true);

@@ -153,13 +153,16 @@ static bool held_whole(void)
 	const unsigned int count = 5000;
 	struct angara_team *team = team_of(4, 0);
 	uint64_t *v = malloc(8 * count);
-	bool ok = team && v && expect("start", angara_allreduce_nbi(team, NULL, address(v), NULL,
-								    address(v), count,
-								    ANGARA_TYPE_UINT64,
-								    ANGARA_RED_MAX, NULL), 0) &&
-		  expect("holds", slots_of(ANG_SLOT_COUNTED | ANG_SLOT_HOLDS |
-					   (size > 1 ? ANG_SLOT_PARTS : 0)), 1) &&
-		  expect("parts hold", slots_of(ANG_SLOT_PART | ANG_SLOT_HOLDS), 0) &&
+	bool ok = team && v &&
+		  expect("start",
+			 angara_allreduce_nbi(team, NULL, address(v), NULL, address(v), count,
+					      ANGARA_TYPE_UINT64, ANGARA_RED_MAX, NULL),
+			 0) &&
+		  expect("holds",
+			 slots_of(ANG_SLOT_COUNTED | ANG_SLOT_HOLDS |
+				  (size > 1 ? ANG_SLOT_PARTS : 0)),
+			 1) &&
+		  expect("parts that hold memory", slots_of(ANG_SLOT_PART | ANG_SLOT_HOLDS), 0) &&
 		  expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
 		  expect("free ones hold", slots_of(ANG_SLOT_FREE | ANG_SLOT_HOLDS), 0);
 

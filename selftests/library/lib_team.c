@@ -105,9 +105,9 @@ static bool all_trees(void)
 		seen |= 1ULL << tree;
 	}
 	ok = expect("trees", seen == ~0ULL >> (64 - trees), true) &&
-	     expect("no more", angara_team_create(job, ctx, NULL, 0, &wants, &more),
+	     expect("team with a tree", angara_team_create(job, ctx, NULL, 0, &wants, &more),
 		    -ENOSPC) &&
-	     expect("more", angara_team_create(job, ctx, NULL, 0, NULL, &more), 0);
+	     expect("team in software", angara_team_create(job, ctx, NULL, 0, NULL, &more), 0);
 	if (ok)
 		ok = works(more) && expect("query", angara_team_query(more, &info), 0) &&
 		     expect("offloaded", info.offloaded, 0) &&
@@ -342,7 +342,7 @@ static bool leaving(void)
 		angara_team_leave(team);
 		return ok;
 	}
-	ok &= expect("left", angara_barrier(team), -ECONNRESET) &&
+	ok &= expect("barrier after a member left", angara_barrier(team), -ECONNRESET) &&
 	      expect("query", angara_team_query(team, &info), 0) &&
 	      expect("lost", info.lost, size - 1);
 	return ok & expect("destroy", angara_team_destroy(team), -ECONNRESET);
@@ -363,7 +363,7 @@ static bool blamed(void)
 	int ret;
 
 	if (!expect("create", angara_team_create(job, ctx, NULL, 0, &attr, &team), 0) ||
-	    !expect("all", angara_job_barrier(job), 0))
+	    !expect("barrier of the job", angara_job_barrier(job), 0))
 		return false;
 	/* The root ends at once, unless it is notified while it still sends. */
 	ret = angara_broadcast(team, mr, 0, rank && rank == size - 1 ? 16 : 8, 0);
@@ -375,10 +375,10 @@ static bool blamed(void)
 	if (size > 1)
 		ok &= expect("notified", ret == -EPROTO || ret == -ENOTCONN, true) &&
 		      expect("query", angara_team_query(team, &info), 0) &&
-		      expect("by whom", info.lost < size - 1, true);
+		      expect("a lost member is named", info.lost < size - 1, true);
 	angara_team_leave(team);
 	angara_free(mr);
-	return ok & expect("all", angara_job_barrier(job), 0);
+	return ok & expect("barrier of the job", angara_job_barrier(job), 0);
 }
 
 const struct part team_parts[] = {
