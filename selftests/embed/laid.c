@@ -32,7 +32,7 @@ static void find_nodes(void)
 		int fd = at_open(dev);
 
 		if (fd < 0 || at_query(fd, &q) || q.node >= n)
-			errx(1, "device %u", dev);
+			errx(1, "device %u cannot be opened, or its node is out of range", dev);
 		group.f.dev[q.node] = dev;
 		close(fd);
 	}

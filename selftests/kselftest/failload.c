@@ -41,15 +41,15 @@ static const char *sweep(const char *module, const char *args, struct tally *t)
 		t->tried++;
 		t->failed += !!ret;
 		if (!ret && at_module_unload(module))
-			why = "it cannot be unloaded";
+			why = "the module cannot be unloaded";
 		else if (ret && !hit)
-			why = "it fails without a reason";
+			why = "loading fails, but no allocation has failed";
 		else if (ret && !at_fail_says_so(ret))
 			why = strerror(-ret);
 	}
 	close(fd);
 	close(nth_fd);
-	return nth == AT_ENDLESS ? "there is no end of allocations" : why;
+	return nth == AT_ENDLESS ? "loading makes too many allocations" : why;
 }
 
 FIXTURE(module) {

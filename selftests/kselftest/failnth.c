@@ -135,22 +135,22 @@ static const char *sweep(struct sweep *s)
 	memset(&b, 0, sizeof(b));
 	for (nth = 1; hit; nth++) {
 		if (nth == AT_ENDLESS)
-			return "there is no end of allocations";
+			return "the call makes too many allocations";
 		if (s->way->before && s->way->before(s))
-			return "it does not come back to its start";
+			return "the call cannot be prepared";
 		if (look(&b))
-			return "the state is unknown";
+			return "the driver's state cannot be read";
 		ret = one(s, nth, &hit);
 		s->tried++;
 		s->ret = ret;
 		if (!ret) {
 			if (s->way->after && s->way->after(s))
-				return "it cannot be undone";
+				return "the call cannot be undone";
 			continue;
 		}
 		s->failed++;
 		if (!hit)
-			return "it fails without a reason";
+			return "the call fails, but no allocation has failed";
 		if (!at_fail_says_so(ret))
 			return strerror(-ret);
 		if (!same(&b) && !untold(s, ret, &b))

@@ -35,7 +35,7 @@ bool refuses(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		if (ang_schedule_make(&bad[i], &s) != -22)
-			return wrong("arguments %zu", i);
+			return wrong("invalid arguments %zu are accepted", i);
 	return true;
 }
 

@@ -42,20 +42,21 @@ static void pointers(int private)
 
 	look(shmem_ptr(mine, me) == mine, "the own address differs");
 	look(shmem_ptr(&global, me) == &global, "the own address of a variable differs");
-	look(!shmem_ptr(&stack, me), "an address of the stack");
-	look(!shmem_ptr(mine, n) && !shmem_ptr(mine, -1), "an address at no PE");
+	look(!shmem_ptr(&stack, me), "the stack has a symmetric address");
+	look(!shmem_ptr(mine, n) && !shmem_ptr(mine, -1), "an address at a PE that does not exist");
 	for (pe = 0; pe < n; pe++) {
 		if (pe == me)
 			continue;
 		look(!shmem_ptr(&global, pe), "an address of another PE's variable");
-		look((shmem_ptr(mine, pe) == NULL) == private, "address in another PE's heap");
+		look((shmem_ptr(mine, pe) == NULL) == private,
+		     "a wrong address in another PE's heap");
 	}
-	look(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near, "size of the team that shares");
+	look(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near, "a wrong size of SHMEM_TEAM_SHARED");
 	look(shmem_team_my_pe(SHMEM_TEAM_SHARED) == (private ? 0 : me),
 	     "number in the team that shares");
 	look(shmem_team_translate_pe(SHMEM_TEAM_SHARED, near - 1, SHMEM_TEAM_WORLD) ==
 	     (private ? me : n - 1), "last PE of the team that shares");
-	look(!shmem_team_sync(SHMEM_TEAM_SHARED), "barrier of the team that shares");
+	look(!shmem_team_sync(SHMEM_TEAM_SHARED), "a barrier of SHMEM_TEAM_SHARED fails");
 }
 
 /* Checks the data that the left neighbour has announced. */
@@ -113,7 +114,8 @@ static void store_then_barrier(uint64_t round)
 	check(round);
 	shmem_uint64_p(&mine->count, round, right);
 	shmem_quiet();
-	look(__atomic_load_n(&theirs->count, __ATOMIC_ACQUIRE) == round, "load after quiet");
+	look(__atomic_load_n(&theirs->count, __ATOMIC_ACQUIRE) == round,
+	     "a word that was put is missing after quiet");
 	shmem_barrier_all();
 }
 

@@ -48,14 +48,15 @@ static void work(long *heap)
 		from[i] = i + 1;
 		shmem_long_p(&heap[i], -i, 1);
 		shmem_long_atomic_inc(&count, 1);
-		look(shmem_long_atomic_fetch_add(&got, 2, 1) == 2 * i, "fetch and add");
+		look(shmem_long_atomic_fetch_add(&got, 2, 1) == 2 * i,
+		     "a fetch and add returns a wrong value");
 	}
 	shmem_long_put(words, from, N, 1);
 	shmem_quiet();
 	shmem_long_get(back, words, N, 1);
-	look(!memcmp(back, from, sizeof(back)), "get from variables");
+	look(!memcmp(back, from, sizeof(back)), "a get from variables returns wrong data");
 	shmem_long_get(back, heap, N, 1);
-	look(back[N - 1] == -(N - 1), "get from the heap");
+	look(back[N - 1] == -(N - 1), "a get from the heap returns wrong data");
 }
 
 int main(void)
@@ -69,9 +70,9 @@ int main(void)
 		shmem_long_p(&pid, getpid(), 0);
 		shmem_quiet();
 		raise(SIGSTOP);
-		look(count == N && got == 2 * N, "sums");
+		look(count == N && got == 2 * N, "sums of atomic operations are wrong");
 		for (i = 0; i < N; i++)
-			look(words[i] == i + 1 && heap[i] == -i, "words");
+			look(words[i] == i + 1 && heap[i] == -i, "words that were put are wrong");
 	} else {
 		shmem_long_wait_until(&pid, SHMEM_CMP_NE, 0);
 		while (!is_stopped(pid))

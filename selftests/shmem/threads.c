@@ -26,7 +26,7 @@ static void *own_context(void *arg)
 	long i, id = (long)arg;
 	shmem_ctx_t ctx;
 
-	look(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), "no context");
+	look(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), "a context cannot be made");
 	for (i = 0; i < ROUNDS; i++) {
 		shmem_atomic_inc(ctx, &mine[id], right);
 		shmem_atomic_inc(&shared, right);
@@ -82,7 +82,7 @@ int main(void)
 	int provided, i;
 
 	shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
-	look(provided == SHMEM_THREAD_MULTIPLE, "level of threads");
+	look(provided == SHMEM_THREAD_MULTIPLE, "SHMEM_THREAD_MULTIPLE is not provided");
 	n = shmem_n_pes();
 	right = (shmem_my_pe() + 1) % n;
 	run(own_context);
