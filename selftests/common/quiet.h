@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 
 /*
- * After this, every system call of the thread except exit_group(2) kills the
- * process.
+ * Begins a measured section: from now on, every system call of the thread
+ * except exit_group(2) kills the process.
  */
 static inline void forbid_system_calls(void)
 {

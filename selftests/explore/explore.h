@@ -83,8 +83,8 @@ struct context {
 	u32 msgs;		/* messages sent so far */
 	u32 got[NODES * CTXS];	/* last message from each context, plus 1 */
 	u32 joined;		/* joined trees */
-	u32 number;		/* reductions posted since it joined TREE */
-	u64 added;		/* sum added by its atomic operations */
+	u32 number;		/* reductions posted since the context joined TREE */
+	u64 added;		/* sum added by the context's atomic operations */
 };
 
 struct actor {
@@ -95,7 +95,7 @@ struct actor {
 	struct context ctx[CTXS];
 	u32 slots;		/* slots in use */
 	u32 row_life;		/* life of the row of TREE; odd: the row is set */
-	u32 dom_ctxs;		/* contexts of the domain that they share */
+	u32 dom_ctxs;		/* contexts of the domain that the actor's contexts share */
 	u32 done;
 };
 

@@ -25,7 +25,7 @@
 /* A contribution that a participant has posted. */
 struct given {
 	u64 life_number;
-	u64 result;		/* result that includes it, or 0 */
+	u64 result;		/* result that includes this contribution, or 0 */
 };
 
 /* State that both nodes share, in shared.family. */

@@ -84,7 +84,7 @@ passes()
 	esac
 }
 
-# missing PROGRAM: does it need a library that is not installed?
+# missing PROGRAM: does PROGRAM need a library that is not installed?
 missing()
 {
 	[ "$1" = provider ] && ! pkg-config --exists libfabric

@@ -158,7 +158,7 @@ check 'sources that were not built are named, tests are not' same 'libangara/oth
 check 'a missing file' refused 2 "no 'driver/x' among the files" \
 	--missed driver/x
 check 'an unknown option' refused 2 '^usage:' --nonsense
-# Make it newer than the counts by file time, whatever the clock.
+# Make the file newer than the counts by file time, whatever the clock says.
 touch -d '+1 hour' "$TREE/driver/known.c"
 check 'a file that has changed since' refused 0 \
 	'driver/known.c has changed since it was counted: left out of 1, 2, 3' \

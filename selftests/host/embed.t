@@ -209,7 +209,7 @@ gone()
 	[ ! -e "$FILE" ]
 }
 
-# Two jobs run at a time on one fabric, and another one after them.
+# Two jobs run at a time on one fabric, and a third job after them.
 shared()
 {
 	local first

@@ -80,7 +80,7 @@ fault()
 	seek "found: $1: $2" finds "$1" "$3" "$4"
 }
 
-# open_fabric TEXT: a process keeps it open for the commands that follow.
+# open_fabric TEXT: a process keeps this fabric open for the commands that follow.
 open_fabric()
 {
 	export ANGARA_FABRIC=embedded:$1,name=$NAME

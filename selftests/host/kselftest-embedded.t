@@ -35,7 +35,7 @@ build()
 			"$PLAIN/lib/libangara.a" -ldl
 }
 
-# reason PROGRAM RESULT: prints why it needs a kernel; nothing if it does not
+# reason PROGRAM RESULT: prints why the result needs a kernel; nothing if it does not
 reason()
 {
 	local program result why

@@ -141,8 +141,8 @@ spawned()
 		passed allreduce 'members of another MPI_COMM_WORLD'
 }
 
-# host WAY N PROGRAM [ARG]...: runs a program of selftests/mpi by this
-# implementation
+# host WAY N PROGRAM [ARG]...: runs a program of selftests/mpi with the host's MPI library and this
+# implementation of collectives
 host()
 {
 	ways "$1" mpi "${@:2}"

@@ -156,7 +156,7 @@ killed()
 
 check 'the tests build' variant tests selftests/vfio/peer
 nested ASan "$T/peer-test"
-# Only these tests use threads.
+# Only these cases use threads, so only they run under ThreadSanitizer.
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: callers' 'tls: callers' 'tls: servers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments

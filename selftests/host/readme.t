@@ -155,7 +155,7 @@ shmem_sums()
 counts()
 {
 	tail -n 40 "$TAP_TMP/$1"
-	# Messages of Open MPI may precede it on the line.
+	# Messages of Open MPI may precede the statistics on a line.
 	grep -q "libangara-mpi: $2  *$3  *$4 " "$TAP_TMP/$1"
 }
 

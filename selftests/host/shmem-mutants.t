@@ -88,7 +88,7 @@ fault()
 	seek "found: $file: $2" try "$program" "$n" "$argument" "$file" "$3" "$4"
 }
 
-# The list's programs find nothing in the library as it is.
+# The programs that the list names find nothing in the library without faults.
 untouched()
 {
 	local dir job

@@ -303,8 +303,7 @@ deaths()
 	done
 }
 
-# deaths_by NAME COMMAND...: the same for another launcher, which has its own
-# messages.
+# deaths_by NAME COMMAND...: as deaths, for another launcher, which has its own messages.
 deaths_by()
 {
 	local name=$1 way FABRIC=embedded:4x1x1

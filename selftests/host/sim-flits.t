@@ -30,7 +30,7 @@ if [ "${SET:-}" = full ]; then
 	FABRICS=(torus:4x4x4 torus:8x8 torus:4x6x4 torus:3x2x2x2x2 mesh:4x4 mesh:4x4x4
 		hypercube:6 fattree:4,3 fattree:40,2,nodes=64 mkns:4x4 mkns:4x4,m=2
 		mkns:8x8 kns:4x4)
-	# Some of these patterns saturate early.
+	# Some patterns saturate early: simulate more small loads.
 	LOADS[transpose]=0.02,0.04,0.08,0.1,0.13,0.16,${LOADS[transpose]#*,}
 	LOADS[hotspot]=0.02,0.04,0.06,0.08,0.09,0.1,0.11,0.12,0.13,${LOADS[hotspot]#*,*,*,*,}
 	TIME=40us
@@ -254,7 +254,7 @@ for fabric in "${FABRICS[@]}"; do
 		done
 	done
 done
-# PCIe has no delay here, as it would be most of a packet's delay.
+# Here PCIe has no delay, as it would be most of a packet's delay.
 for fabric in "${FABRICS[@]}"; do
 	for pattern in "${PATTERNS[@]}"; do
 		for routing in deterministic adaptive; do

@@ -175,7 +175,8 @@ long_trace()
 	long=$(seconds_of "$type" "$count")
 	cat "$TAP_TMP/replayed"
 	echo "$short s, ten times as long $long s"
-	# The next node is one or two links away, the node after it one.
+	# Half of the requests go to the next node, one or two links away, the others to the node
+	# after it, one link away.
 	awk -F, -v n="$count" 'NR > 1 { exit $1 != n || $3 != 1.25 * n || $4 != n }' \
 		"$TAP_TMP/replayed" &&
 		awk -v a="$short" -v b="$long" 'BEGIN { exit b > 40 * (a + 0.01) }'

@@ -22,7 +22,7 @@ build()
 		"${SOURCES[@]}"
 }
 
-# Results of a program are results of this script.
+# Prints results of a program as results of this script.
 relay()
 {
 	local line

@@ -676,7 +676,8 @@ switch_trees()
 	works 'tree show draws nodes behind switches' \
 		'port [0-9]+ to 3 \(1,1\) pe 1, 0 joined, up$' \
 		tree show 14 fabric "$kns"
-	[ "$(grep -c 'not reached\|not set' "$TMP/out")" = 0 ] || why 'a router of the tree is not reached'
+	[ "$(grep -c 'not reached\|not set' "$TMP/out")" = 0 ] ||
+		why 'a router of the tree is not reached'
 	ok $? 'all routers of the tree are reached'
 	works 'tree show --dot' 'n4 .label="switch 4.*shape=ellipse' \
 		tree show 14 --dot fabric "$kns"

@@ -46,7 +46,10 @@ bool at_fail_disarm(int fd)
 	bool hit = pread(fd, text, sizeof(text) - 1, 0) > 0 &&
 		   !strtoul(text, NULL, 10);
 
-	/* The allocation that fails may be one of this write(): repeat it. */
+	/*
+	 * If the allocation to fail is one of this write(), the write fails:
+	 * repeat it.
+	 */
 	while (pwrite(fd, "0", 1, 0) != 1)
 		;
 	return hit;

@@ -151,7 +151,10 @@ TEST_F(mr, not_mapped)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EFAULT, reg_raw(&self->x, bad[i], AT_PAGE, ALL));
 	}
-	/* A hole at each place: the pages before it are unpinned again. */
+	/*
+	 * Make a hole at each place in turn: the pages before it are unpinned
+	 * again.
+	 */
 	for (i = 0; i < self->len / AT_PAGE; i++) {
 		char *hole = self->mem + i * AT_PAGE;
 

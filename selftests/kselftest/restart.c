@@ -238,7 +238,10 @@ TEST_F(restart, old_files)
 	munmap(mem, AT_PAIR_LEN);
 }
 
-/* A process cannot use a region afterwards that it knew before. */
+/*
+ * After a card has lost its state, no process writes to a region that it knew
+ * before.
+ */
 TEST_F(restart, nothing_is_written)
 {
 	char *mem = at_pages(AT_PAIR_LEN), *from = at_pages(AT_PAIR_LEN);

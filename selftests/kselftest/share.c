@@ -122,7 +122,9 @@ TEST_F(share, contexts)
 		EXPECT_EQ(half(max - reserve - 1 - held), got);
 		held += got;
 	}
-	/* The next users still get contexts, and after them root does. */
+	/*
+	 * The users that follow still get contexts, and after them root does.
+	 */
 	EXPECT_GT(max - reserve - 1, held);
 	for (; user < max && held < max; user++) {
 		got = take_all(self, x + held, max - held, AT_NOBODY - user, &ret);

@@ -570,7 +570,7 @@ TEST_F(stale, races)
 	EXPECT_LT(0, unchanged);
 }
 
-/* All regions are on one page: a change checks each of them. */
+/* All regions are on one page, so a change of the page checks each region. */
 TEST_F(stale, as_many_as_there_may_be)
 {
 	uint64_t *keys = calloc(ANGARA_MAX_WATCHED, sizeof(*keys));

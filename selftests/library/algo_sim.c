@@ -35,7 +35,7 @@ struct letter {
 
 static struct letter wire[MAX_LETTERS];
 static u32 letters;
-static bool refused;	/* a send was refused since this was cleared */
+static bool refused;	/* a send was refused since this flag was cleared */
 
 u32 any(u32 below)
 {

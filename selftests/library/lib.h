@@ -70,7 +70,10 @@ extern const struct part given_parts[];
 extern const struct part team_parts[];
 extern const struct part stripes_parts[];
 extern const struct part manage_parts[];
-/* Run by name only, like the following: they need a prepared environment. */
+/*
+ * These and the following parts are run by name only: they need a prepared
+ * environment.
+ */
 extern const struct part kinds_parts[];
 extern const struct part lease_parts[];
 extern const struct part named_parts[];

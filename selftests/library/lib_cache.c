@@ -183,7 +183,7 @@ static bool holds(struct angara_domain *d, char *at, size_t len,
 	return from <= at && at + len <= from + angara_mr_len(*mr);
 }
 
-/* Ranges may overlap; a held range stays until it is released. */
+/* Ranges may overlap; a range that is held stays until it is released. */
 static bool ranges(void)
 {
 	struct angara_mr *a, *b, *c;

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before globals of the test, which its functions would shadow. */
+/*
+ * Included before globals of the test, which functions of this header would
+ * shadow.
+ */
 #include "../../libangara/coll_run.h"
 #include "lib.h"
 

@@ -61,7 +61,7 @@ static bool summed(const uint64_t *v, unsigned int count)
 	return expect("behind the last", (long long)v[count], 99);
 }
 
-/* Lengths around those from which another tree is used. */
+/* Lengths around those at which a reduction uses one more tree. */
 static const unsigned int counts[] = {
 	0, 1, 511, 512, 1023, 1024, 1025, 1536, 5000, MAX_COUNT,
 };

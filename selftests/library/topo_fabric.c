@@ -437,7 +437,7 @@ static u32 worst(const char *text, unsigned int trees, bool spread)
 static bool little_overlap(void)
 {
 	return worst("torus:8x8", 4, false) == 4 && worst("torus:8x8", 4, true) < 4 &&
-	       worst("fattree:8,2", 4, true) == 4 &&	/* its nodes have one cable */
+	       worst("fattree:8,2", 4, true) == 4 &&	/* a node of a fat tree has one cable */
 	       worst("mkns:8x4", 4, true) == 3;
 }
 

@@ -106,8 +106,8 @@ extern const struct ang_cfg cfg_tight;	/* the smallest allowed value of each
 struct host *host_twins(const char *dims, const struct ang_cfg *cfg, u64 here,
 			int (*pump)(struct host *h));
 /*
- * Makes one of two such fabrics, without its twin, and does not start it: no
- * host has the other nodes.
+ * Makes one of the two fabrics of host_twins(), without its twin, and does not
+ * start it: no host has the other nodes.
  */
 struct host *host_half(const char *dims, const struct ang_cfg *cfg, u64 here);
 void host_start(struct host *h);
@@ -191,8 +191,8 @@ struct angara_hw_mr *dom_table(struct host *h, u32 node, u32 dom, u32 mrs,
 struct tctx *ctx_in(struct host *h, u32 node, u32 id, u32 dom,
 		    struct angara_hw_mr *mrt, u32 sq_log2, u32 cq_log2);
 /*
- * Makes a context in a domain of its own, which has the same number and no
- * job.
+ * Makes a context in a domain of its own. The domain has the same number as the
+ * context, and no job.
  */
 struct tctx *ctx_new(struct host *h, u32 node, u32 id, u32 pkey, u32 sq_log2,
 		     u32 cq_log2);

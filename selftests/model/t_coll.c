@@ -368,8 +368,8 @@ static void processor_last(void)
 }
 
 /*
- * Is the result rounded? Then it depends on the order of combining; see
- * t_order.c.
+ * Is the result rounded? A rounded result depends on the order of combining;
+ * see t_order.c.
  */
 static int rounds(u32 type, u32 op)
 {

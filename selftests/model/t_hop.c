@@ -498,7 +498,10 @@ static void busy(void)
 	side_close(&s);
 }
 
-/* The last contribution does not overtake a broadcast on its way to this node. */
+/*
+ * The last contribution does not overtake a broadcast that is on its way to the
+ * same node.
+ */
 static void behind(void)
 {
 	const struct plan barrier = { .op = ANGARA_OP_BARRIER };

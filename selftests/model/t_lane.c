@@ -20,9 +20,7 @@ static struct tctx *dst;	/* the context of node 1 */
 static struct ang_view second;	/* view of the second thread */
 static struct ang_ops plain;	/* functions of the host, which the test replaces */
 static void (*act)(void);	/* what the second thread does */
-static u32 at_node;		/* it acts at the first access to memory of this
-				 * node
-				 */
+static u32 at_node;		/* act() runs at the first access to memory of this node */
 static u32 looked;		/* calls of look() */
 static jmp_buf dead;
 

@@ -37,7 +37,7 @@ static void bubble(void)
 	EXPECT_EQ(ang_port(h->fab, a, 0)->link.stalls[ANGARA_VC_REQ], 1);
 	EXPECT(ang_link_send(&h->v, a, &p, 1, 0, ANGARA_VC_REQ));
 	EXPECT(!ang_link_send(&h->v, a, &p, 1, 0, ANGARA_VC_REQ));
-	/* The other channels do not block it. */
+	/* Other channels are not blocked by the full ring. */
 	EXPECT(ang_link_send(&h->v, a, &p, ANGARA_PORT_NONE, 0, ANGARA_VC_RSP));
 	EXPECT_EQ(ang_port(h->fab, a, 0)->link.packets[ANGARA_VC_REQ], 4);
 	EXPECT_EQ(ang_port(h->fab, a, 0)->link.flits[ANGARA_VC_REQ], 4);

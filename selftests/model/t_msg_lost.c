@@ -152,7 +152,10 @@ static void lost_line(void)
 	u32 i;
 
 	fill_area(recv);
-	/* This message takes the first slot, and frees it after the second is taken. */
+	/*
+	 * The message with tag 5 takes the first slot, and frees it after the second is
+	 * taken.
+	 */
 	send_msg(a, 3, 0, 5, MSG_LEN);
 	host_run(h);
 	host_freeze(h, 1, 1);

@@ -10,7 +10,7 @@
 
 #include "fi.h"
 
-#define LEN	(1U << 20)	/* a later operation could overtake it */
+#define LEN	(1U << 20)	/* bytes of an operation that a later one could overtake */
 #define ROUNDS	5
 
 static struct side s[2];

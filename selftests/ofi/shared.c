@@ -240,7 +240,7 @@ static bool closing(void)
 }
 
 #define LOST	80	/* messages, more than a receiver requests at once */
-#define LARGE	8192	/* bytes of each, which its receiver fetches */
+#define LARGE	8192	/* bytes of each message, which its receiver fetches */
 
 /* Announces a message, but never shows its data; see msg.h. */
 static bool promise(struct angara_ctx *from, const struct sharer *to, uint32_t op)

@@ -8,7 +8,10 @@
 
 #include "t.h"
 
-/* A program may declare this, too; its variables are symmetric anyway. */
+/*
+ * A program may also use this declaration of libraries, although its variables
+ * are symmetric anyway.
+ */
 SHMEMX_SYMMETRIC_LIBRARY;
 
 int me, n, left, right;

@@ -113,7 +113,10 @@ static void killed(void)
 	shmem_barrier_all();
 }
 
-/* PE 1 is killed while the others work until they or the launcher notice. */
+/*
+ * PE 1 is killed while the others work until they or the launcher notice its
+ * death.
+ */
 static int killed_team_pe = 1;
 static shmem_team_t killed_team;
 static shmem_ctx_t killed_ctx;

@@ -199,7 +199,7 @@ static void no_reply(void)
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	for (i = 0; i < 1000; i++)
 		cl_post(cl, ANGARA_REG_ASQ_LO, i);
-	/* With this flag errors have no reply either. */
+	/* With VFU_NO_REPLY even errors have no reply. */
 	cl_send(cl, 99, VFU_NO_REPLY, NULL, 0, NULL, 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 999);
 	cl_close(cl);
@@ -340,12 +340,15 @@ static void slow_descriptors(void)
 
 	for (i = 0; i < NUM(fds); i++)
 		fds[i] = lingering(&other[i]);
-	/* The server has received this descriptor. */
+	/* The server receives the first descriptor with a message. */
 	cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, fds, 1);
 	close(fds[0]);
 	EXPECT_EQ(poll(&p, 1, 20000), 1);
 	EXPECT_EQ(cl_recv(cl), EINVAL);
-	/* The server leaves these in the queue, since the client takes no replies. */
+	/*
+	 * The server leaves these messages in the queue, since the client takes no
+	 * replies.
+	 */
 	for (i = 0; i < 16; i++)
 		cl_send(cl, VFU_REGION_READ, 0, &at, sizeof(at), NULL, 0);
 	cl_bytes(cl, "", 1, fds + 1, 3);

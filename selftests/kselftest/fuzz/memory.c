@@ -42,7 +42,9 @@ void *kf_region(struct kf_state *s, uint64_t r, uint64_t *len)
 		*len = KF_PAGE;
 		return KF_RING(0, 0);
 	case 4:
-		/* The last pages of this region are not mapped. */
+		/*
+		 * The last pages of the region at this address are not mapped.
+		 */
 		return (void *)(KF_AT_MEM + KF_MEM - 2 * KF_PAGE);
 	default:
 		return (void *)0xFFFF888000000000UL;

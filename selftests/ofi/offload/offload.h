@@ -81,7 +81,7 @@ bool together(void);
 
 extern const struct part result_parts[];
 extern const struct part group_parts[];
-/* Run by name only: these need their own job, or check nothing. */
+/* These parts run by name only: they need their own job, or check nothing. */
 extern const struct part lone_parts[];
 extern const struct part time_parts[];
 

@@ -351,7 +351,7 @@ static void strangers(void)
 	for (i = 0; i < 100; i++) {
 		for (k = 0; k < sizeof(junk); k++)
 			junk[k] = (u8)rnd(&seed);
-		/* Half of these begin as a client does. */
+		/* Half of these callers begin as a client does. */
 		if (i % 2)
 			memcpy(junk, hello, rnd(&seed) % size);
 		junk[0] = TLS_RECORD;
