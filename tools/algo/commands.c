@@ -64,7 +64,10 @@ void add_levels(json_object *row, const struct levels *s, const struct traffic *
 	}
 }
 
-/* Time by formula, and simulated time if @simulates is set. */
+/*
+ * Makes a row of output: time by formula, and simulated time if @simulates is
+ * set.
+ */
 static json_object *cost_row(const struct opts *o, const char *name,
 			     const struct levels *s, const char *bytes, bool simulates)
 {
@@ -125,7 +128,10 @@ int cmd_simulate(const struct opts *o, int argc, char **argv)
 	return cost(o, argc, argv, true);
 }
 
-/* Bytes through level @l if each member has one byte, under these numbers or ranks. */
+/*
+ * Bytes through level @l if each block has one byte. @rank_of: rank of each
+ * number; NULL: equal to it.
+ */
 static u64 through(const struct ang_graph *g, const struct levels *s, const u32 *rank_of,
 		   u32 l)
 {

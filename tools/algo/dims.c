@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-algo: sizes of two dimensions. */
+/* angara-algo: choice of the sizes of two dimensions. */
 #include "tool.h"
 
 /**
- * choose_dims() - the sizes of two dimensions with the shortest time
- * @j: collective; sets its sizes, which are n and 1 if no other sizes are
- * faster
+ * choose_dims() - find the sizes of two dimensions with the shortest time
+ * @j: collective; its sizes are set, to n and 1 if no other sizes are faster
  * @s: system
  *
- * Without asynchronous adding this is the rule of cyclic forwarding: r[1] is as
- * small as possible if 2 b + g is greater along dimension 1, otherwise as large
- * as possible, weighed against the number of messages.
+ * Without asynchronous adding, cyclic forwarding has this rule: r[1] is as
+ * small as possible if 2 b + g is greater along dimension 1, and as large as
+ * possible otherwise. The number of messages is weighed against it.
  */
 void choose_dims(struct job *j, const struct levels *s)
 {

@@ -27,7 +27,7 @@ struct flight {
 };
 
 static char *memory;
-static MPI_Comm comm = MPI_COMM_WORLD;	/* processes of exec_run() */
+static MPI_Comm comm = MPI_COMM_WORLD;	/* processes that exec_run() runs between */
 
 /* Messages to each rank, and their bytes, since the last exec_traffic(). */
 static u64 (*sent)[2];

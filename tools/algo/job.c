@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#define STEPS_MOST	2000000000ULL	/* takes about half a minute */
+#define STEPS_MOST	2000000000ULL	/* as many as half a minute allows */
 
 static void need_dims(struct job *j, const char *text)
 {

@@ -2,9 +2,9 @@
 /*
  * angara-algo: a system as a tree of levels.
  *
- * Two cores communicate through the lowest module that contains both.  Cores of a
- * module have consecutive numbers; with --levels machine they need not, as each
- * process has the core with its number.
+ * Two cores communicate through the lowest module that contains both.  Cores of
+ * a module have consecutive numbers; with --levels machine a core has the
+ * number of its process instead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ static u32 number_modules(u32 *part, u32 ranks, const u32 *places, u32 l)
 
 /**
  * levels_of_places() - make the tree of levels from the places of processes
- * @s: out: without times; levels that join only one part are left out
+ * @s: out: without times; a level that joins only one part is left out
  * @ranks: number of processes, 2 or more
  * @places: ANG_PLACE_LEVELS numbers for each process, from the top level
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * angara-algo: times between processes, and the values a, b, g, c of the formulas
- * from them.
+ * angara-algo: times between processes, and the values a, b, g, c of the
+ * formulas, which are fitted to these times.
  *
  * Without --levels the system is one level, whose a and b are fitted to binomial
  * broadcasts of two lengths by all processes.  With --levels machine the levels are
@@ -9,8 +9,8 @@
  * these lengths between the first two processes that communicate through it, while the
  * other processes wait.
  *
- * Each time is the median of several runs, as one run that loses its processor to another
- * program can take a thousand times as long.
+ * Each time is the median of several runs, since a run can take a thousand
+ * times as long while another program has its processor.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +20,12 @@
 #include "exec.h"
 #include "mpi/place.h"
 
-#define SYSTEM	"8:1us:1GB/s"	/* without --levels and without processes */
+#define SYSTEM	"8:1us:1GB/s"	/* used without --levels and without processes */
 #define SHORT	64U
 #define LONG	(MEASURE_ROOM / 2)
 #define TRIPS	20U		/* round trips of a measurement of a short message */
-#define FIT_RUNS	20U	/* least runs of a measurement for a fit */
-#define PIECE	(64U << 10)	/* bytes to combine and copy: less than a time slice */
+#define FIT_RUNS	20U	/* minimum number of runs of a measurement for a fit */
+#define PIECE	(64U << 10)	/* bytes to combine or copy, in less than a time slice */
 
 static double now(void)
 {
@@ -94,7 +94,7 @@ static struct ang_coll_args broadcast(u32 rank, u32 size, size_t bytes)
 	};
 }
 
-/* Seconds of a message of the given length: of a step of a binomial broadcast. */
+/* Seconds per message of the given length: per step of a binomial broadcast. */
 static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat)
 {
 	struct job j = { .args = broadcast(rank, size, bytes) };
@@ -106,7 +106,7 @@ static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat
 }
 
 /*
- * Seconds of a message between processes @p and @q, from times there and back.
+ * Seconds per message between processes @p and @q: half of a round trip.
  */
 static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u32 repeat)
 {
@@ -130,7 +130,7 @@ static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u
 	return median(times, repeat);
 }
 
-/* The line of times of two lengths: a + b m. */
+/* Fits a + b m to the times of messages of two lengths. */
 static void fit(struct level *l, double shorter, double longer)
 {
 	l->b = (longer - shorter) / (LONG - SHORT);
@@ -150,8 +150,8 @@ static void copy(char *memory)
 }
 
 /*
- * Seconds of a byte of work in a member's memory, of the slowest process.  The
- * numbers are not 0, as sums of zeros can take less time.
+ * Seconds per byte that @work combines or copies, in the slowest process.  The
+ * memory holds no zeros, since sums of zeros can take less time.
  */
 static double byte_time(void (*work)(char *memory), char *memory)
 {
@@ -169,8 +169,8 @@ static double byte_time(void (*work)(char *memory), char *memory)
 }
 
 /*
- * Finds the first two processes that communicate through level @l; each level
- * has two.
+ * Finds the first two processes that communicate through level @l.  Each level
+ * has such a pair.
  */
 static void find_pair(const struct levels *s, u32 l, u32 *p, u32 *q)
 {
@@ -205,7 +205,9 @@ static void fit_machine(const struct opts *o, struct levels *s, u32 rank, u32 si
 	}
 }
 
-/* A level of all processes, whose values are fitted. */
+/*
+ * Makes a system of one level, which joins all processes, with fitted a and b.
+ */
 static void fit_one(const struct opts *o, struct levels *s, u32 rank, u32 size,
 		    char *memory)
 {
@@ -236,8 +238,8 @@ static void say_fitted(const struct opts *o, const struct levels *s)
 /**
  * need_fitted() - get the system of the processes, from the command line or
  * fitted; end the program if it is invalid
- * @o: in: --levels, --place, --add, --copy; out: the fitted times of the last two,
- *	if a system is fitted and they were not given
+ * @o: in: --levels, --place, --add, --copy; out: --add and --copy, fitted if a
+ *	system is fitted and the option was not given
  * @s: out; levels_free()
  * @rank: rank of this process
  * @size: number of processes, all of which have to call this function

@@ -122,7 +122,7 @@ static void run_one(json_object *rows, const struct opts *o, const char *name,
 	job_free(&j);
 }
 
-/* The longest text of a list. */
+/* The largest of the sizes that a list names, at least MEASURE_ROOM / 2. */
 static size_t longest(const char *list)
 {
 	char *copy = strdup(list), *rest = copy, *bytes;
@@ -136,7 +136,10 @@ static size_t longest(const char *list)
 	return most;
 }
 
-/* Bytes of contribution and result; an allgather has a block of each process. */
+/*
+ * Bytes for contribution and result; the result of an allgather has a block of
+ * each process.
+ */
 static size_t room(int num, char **names, size_t most, u32 size)
 {
 	u32 blocks = 1;

@@ -13,7 +13,7 @@
 
 /**
  * struct level - a level of the system, from the top
- * @name: what it joins, if it was found on the machine, or NULL
+ * @name: what it joins, if the level was found on the machine, or NULL
  * @part: number of each core's part among all parts that the level joins; NULL: the
  *	level joins @count parts of equal size
  * @count: parts that it joins: modules of the next level, or cores
@@ -67,7 +67,7 @@ struct job {
 	double copy;
 };
 
-/* How the members of an allgather get their numbers. */
+/* How an allgather handles blocks if its members are renumbered. */
 enum form { FORM_NONE, FORM_EXCHANGE, FORM_REORDER };
 
 /**
@@ -169,7 +169,10 @@ void map_ranks(const struct way *w, const struct levels *s, u32 *place, u32 *ran
 /* dims.c: the sizes of two dimensions that are fastest by the formula. */
 void choose_dims(struct job *j, const struct levels *s);
 
-/* commands.c: messages and bytes of each level, its a and b if they were fitted. */
+/*
+ * commands.c: adds messages and bytes of each level to a row, and a and b if
+ * they were fitted.
+ */
 void add_levels(json_object *row, const struct levels *s, const struct traffic *t);
 
 int cmd_list(const struct opts *o, int argc, char **argv);

@@ -59,7 +59,10 @@ static struct ab along(const struct job *j, const struct levels *s, u32 d)
 	return at_level(s, top);
 }
 
-/* a and b of messages over a distance: with @flip, to the number with one bit inverted. */
+/*
+ * a and b of messages from each number v to v + @dist, or to v ^ @dist with
+ * @flip.
+ */
 static struct ab over(const struct job *j, const struct levels *s, u32 dist, bool flip)
 {
 	u32 n = s->ranks, top = s->num - 1, v;
@@ -165,8 +168,8 @@ static double allreduce_ring(const struct job *j, const struct levels *s)
 }
 
 /*
- * Return: the greatest power of two up to the number of members; @t: time to
- * combine the vectors of all further members, and to send results back.
+ * Return: the greatest power of two up to the number of members. @t: out: time
+ * to combine the vectors of the members beyond it, and to send them the result.
  */
 static u32 fold(const struct job *j, const struct levels *s, double *t)
 {
@@ -220,7 +223,10 @@ static double allgather_ring(const struct job *j, const struct levels *s)
 	return (s->ranks - 1) * (ab.a + ab.b * m) + j->copy * m;
 }
 
-/* Time of the steps that give each member a block at the start, and of those at the end. */
+/*
+ * Time of the work before the steps, to copy and exchange blocks, and after
+ * them, to reorder blocks.
+ */
 static double forms(const struct job *j, const struct levels *s)
 {
 	double m = bytes_of(j), t = j->copy * m;

@@ -36,7 +36,7 @@
  * @info: properties of @dom
  * @topo: torus of @dom
  * @ctx: context, after app_open()
- * @team: all processes, after app_open(); by software
+ * @team: all processes, after app_open(); its collectives are by software
  * @peers: address of each rank, after app_open()
  * @rank: rank of this process
  * @size: processes of the job

@@ -332,9 +332,9 @@ static int reduce_start(struct coll *c, struct coll_reduce *r)
 }
 
 /*
- * Two segments are in flight between this process and the root: the slots of a
- * segment are free when the result of the segment two before it has arrived
- * from the root.
+ * Two segments are in flight between this process and the root: the slots of
+ * segment i are free when the result of segment i - 2 has arrived from the
+ * root.
  */
 static int reduce_finish(struct coll *c, struct coll_reduce *r)
 {

@@ -40,12 +40,12 @@ struct options {
 struct result {
 	double dt_max;
 	double t;
-	double error;
-	double compute;		/* TS: diffusivity and layer */
-	double allreduce;	/* Tmax */
+	double error;		/* greatest error of all cells */
+	double compute;		/* printed as TS: diffusivity and layer */
+	double allreduce;	/* printed as Tmax */
 	double halo;
 	double wall;
-	uint32_t crc;		/* greatest error of all cells; known after a check */
+	uint32_t crc;		/* of the serial result; known after a check or a serial run */
 };
 
 /**

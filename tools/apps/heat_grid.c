@@ -82,7 +82,10 @@ double heat_sigma(struct heat_grid *g)
 				      (1.0 / 9.0);
 
 			sigma[i] = 1 + mean * mean;
-			/* The condition accepts a NaN, and keeps it. */
+			/*
+			 * A NaN becomes the maximum, and no later value
+			 * replaces it.
+			 */
 			if (sigma[i] > max || sigma[i] != sigma[i])
 				max = sigma[i];
 		}

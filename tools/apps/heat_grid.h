@@ -71,7 +71,10 @@ uint64_t heat_grid_len(uint32_t w, uint32_t h);
 int heat_grid_init(struct heat_grid *g);
 void heat_grid_free(struct heat_grid *g);
 
-/** Diffusivity of all own cells from u.  Return: its maximum, NaN if any is. */
+/**
+ * Diffusivity of all own cells from u.  Return: its maximum, NaN if any cell
+ * has a NaN.
+ */
 double heat_sigma(struct heat_grid *g);
 /** Largest step if @max_sigma is the maximum of the grid. */
 double heat_step(const struct heat_grid *g, double max_sigma);

@@ -36,7 +36,7 @@ struct heat_cut {
  * @cut: nx and ny are set
  * @size: processes
  *
- * Return: 0; -EINVAL there is no cut that gives every process a cell.
+ * Return: 0; -EINVAL if no division gives every process a cell.
  */
 int heat_cut_choose(struct heat_cut *cut, unsigned int size);
 /** Set x0, y0, w and h of the block of @rank, and nx and ny. */

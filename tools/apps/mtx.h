@@ -9,7 +9,7 @@
 /**
  * struct mtx - a square matrix as a list of elements
  * @n: rows and columns
- * @list: elements, each element that symmetry implies right after its mirror
+ * @list: elements; an element that symmetry implies follows its mirror image
  * @count: number of them
  */
 struct mtx {

@@ -94,7 +94,7 @@ static unsigned int teams_of(const struct bench *b)
 	return b->op->elements ? ways_of(b) : (unsigned int)b->trees;
 }
 
-/* Trees of all teams. */
+/* Number of trees of all teams together. */
 static unsigned int trees_of(const struct bench *b)
 {
 	return (unsigned int)b->trees + (b->op->elements && b->trees > 1);

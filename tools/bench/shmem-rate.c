@@ -34,7 +34,7 @@
 
 #define THREADS	2
 #define BATCH	64	/* messages between two quiets */
-#define STEPS	4096	/* of computing, between two checks of the senders */
+#define STEPS	4096	/* steps of computing between two checks for senders */
 #define TURNS	15
 #define MAX_MS	1000
 #define LINE	64	/* bytes of a cache line */
@@ -58,8 +58,8 @@ static pthread_barrier_t ready;
 static double seconds = 0.010;
 static long got;
 static int right;
-static unsigned int sends;	/* threads that send, a bit each */
-static atomic_int sending;	/* threads that still send */
+static unsigned int sends;	/* set of threads that send, one bit each */
+static atomic_int sending;	/* number of threads that still send */
 static volatile uint64_t result;
 static __thread long locks;
 
@@ -81,7 +81,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Keeps the units of a processor busy until no thread sends. */
+/* Keeps the execution units of a processor busy until no thread sends. */
 static void compute(void)
 {
 	uint64_t a = 1, b = 2, c = 3, d = 4;
@@ -133,7 +133,7 @@ static void *thread_run(void *arg)
 	return NULL;
 }
 
-/* Return: messages per second of the threads @which of this PE, a bit each. */
+/* Return: messages per second of the threads in the set @which of this PE. */
 static double rate(unsigned int which)
 {
 	pthread_t t[THREADS];

@@ -10,7 +10,7 @@
 
 #include "plan.h"
 
-#define PART	32	/* bytes of a list of nodes */
+#define PART	32	/* most bytes of one item of a list of nodes */
 
 /* Reads a number from @least to @most that ends the text. */
 static bool plan_number(const char *text, uint32_t least, uint32_t most,
