@@ -13,7 +13,7 @@
 #include "cmd.h"
 #include "lines.h"
 
-#define WORK_MOST	1000000U	/* operations */
+#define WORK_MOST	1000000U	/* operations per row, entry or cell */
 #define RATE_LEAST	1e-3	/* MFlop/s */
 #define RATE_MOST	1e12
 

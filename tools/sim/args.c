@@ -209,7 +209,7 @@ static struct given *known(const char *name)
 	struct given *g = find(name);
 
 	if (!g)
-		abort();	/* the command's table lacks the option */
+		abort();	/* the command's table of options lacks @name */
 	return g;
 }
 

@@ -5,10 +5,11 @@
  * Practices of Interconnection Networks, chapter 3).
  *
  * The load of a channel is the number of flits that it carries if each module
- * sends one.  No deterministic routing accepts more than the rate of a link
- * divided by the load of the most loaded channel.  No routing at all accepts
- * more than all channels together carry, divided by the cables that flits cross
- * on shortest paths.  Hosts send and receive at most at the rate of PCIe.
+ * sends one.  With deterministic routing, a fabric accepts at most the rate of
+ * a link divided by the load of the most loaded channel.  With any routing, it
+ * accepts at most what all channels together carry, divided by the cables that
+ * flits cross on shortest paths.  Hosts send and receive at most at the rate of
+ * PCIe.
  */
 #include <math.h>
 #include "args.h"

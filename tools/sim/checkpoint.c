@@ -2,10 +2,10 @@
 /*
  * Checkpoints: all changing state of a simulation, between two windows.
  *
- * A restored run makes fabric, trees and parameters of the workload from the
- * command line; so a checkpoint holds the arrays, and the command line for
- * comparison.  There is one file per process; a checksum at its end shows
- * whether it is complete.
+ * A restored run makes fabric, trees and parameters of the workload from its
+ * command line.  So a checkpoint holds only arrays, and the command line of its
+ * run for comparison.  There is one file per process; a checksum at its end
+ * shows whether it is complete.
  */
 #include <errno.h>
 #include <unistd.h>

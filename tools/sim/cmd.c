@@ -6,7 +6,7 @@
 #include "cmd.h"
 #include "origin.h"
 
-#define TIME_MOST	1000000000000000000ULL	/* sums of a few stay below 2^64 */
+#define TIME_MOST	1000000000000000000ULL	/* sums of a few such times stay below 2^64 */
 
 u32 arg_choice(const char *option, const char *text, const char *const *list)
 {
@@ -230,7 +230,10 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%g", c->load);
 	out_cell(o, "%.4f", (double)r->acc.meas_flits / cycles /
 			    (double)r->ranks);
-	/* Far above saturation, no packet generated in the window arrives in it. */
+	/*
+	 * Far above saturation, packets that are generated in the window arrive
+	 * after it, and none is measured.
+	 */
 	if (r->acc.lat_n) {
 		out_cell(o, "%.1f", (double)r->acc.lat_sum /
 				    (double)r->acc.lat_n * 1e-3);
@@ -246,13 +249,16 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%.3f", r->spent.cpu);
 	out_cell(o, "%.2f", (double)r->nodes * (double)r->time /
 			    (double)e->cfg.clock / r->spent.cpu * 1e-6);
-	/* @hops includes acknowledgements of one flit, so flit-hops are unknown. */
+	/*
+	 * @hops includes hops of acknowledgements, which are shorter than the
+	 * packets: the number of flits times hops is unknown.
+	 */
 	if (e->cfg.acks)
 		out_cell(o, "-");
 	else
 		out_cell(o, "%.2f", (double)r->acc.hops * traffic_flits(c) /
 				    r->spent.cpu * 1e-6);
-	/* The flit engine alone counts busy routers. */
+	/* Only the flit engine counts busy routers. */
 	if (r->busy > 0)
 		out_cell(o, "%.1f", 100 * r->busy);
 	else

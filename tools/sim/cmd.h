@@ -38,7 +38,9 @@ extern const struct cmd cmd_spmv;
 extern const struct cmd cmd_heat;
 extern const struct cmd cmd_params;
 
-/* Index of an option's text in a list; exits if it is not there. */
+/*
+ * Index in a list of the text that an option has; exits if the list lacks it.
+ */
 u32 arg_choice(const char *option, const char *text, const char *const *list);
 /* Does --children say that the shallowest subtree gets messages first? */
 bool coll_shallowest(void);

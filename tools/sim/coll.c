@@ -90,7 +90,10 @@ static u64 contribution(u32 node, u32 packet)
 	return (u64)(node + 1) * (packet + 1);
 }
 
-/* A packet of the result, or of the broadcast, has reached a target. */
+/*
+ * Counts a packet of the result, or of the broadcast, that has reached a
+ * target, and checks its value.
+ */
 static void complete(struct sim_part *p, u32 packet, u64 value)
 {
 	struct coll *c = coll_of(p);
@@ -214,7 +217,10 @@ static void p2p_eject(struct sim_part *p, u32 node, const struct sim_pkt *k,
 {
 	struct part *t = part_of(p, node, k->seq >> 1);
 
-	/* The sum may change before @time: it is checked when all parts have arrived. */
+	/*
+	 * The sum may include data that arrives only at @time.  It is used when
+	 * all contributions have arrived.
+	 */
 	t->sum = k->seq & TAG_DOWN ? k->value : t->sum + k->value;
 	sim_push(p, time, node, SIM_EV_HOST, 0, k->seq);
 }
@@ -244,8 +250,8 @@ const struct sim_work coll_p2p = {
 };
 
 /*
- * Set the heights of nodes, from each leaf upwards up to the first node that is
- * higher already.
+ * Sets the heights of nodes: from each node up to the root, or to the first
+ * node that is higher already.
  */
 static u16 *heights(const struct sim *s, u32 tree)
 {
@@ -270,8 +276,8 @@ static u16 *heights(const struct sim *s, u32 tree)
 }
 
 /*
- * Find the roots, and count the packets to expect.  Messages need a host at
- * each node of a tree.
+ * Find the roots, and count the packets to expect.  Operations by messages need
+ * a host at each node of a tree.
  */
 static int expectations(struct sim *s, struct coll *c)
 {

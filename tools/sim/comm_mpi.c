@@ -8,7 +8,7 @@
 #include "sim.h"
 
 static int size;
-static int *counts;	/* bytes: [0] to send, [1] its offsets; [2], [3] the same to receive */
+static int *counts;	/* bytes by process: [0] to send, [2] to receive; [1], [3]: offsets */
 static struct sim_mail *sendbuf;
 static struct sim_mail *recvbuf;
 static size_t sendsize, recvsize;

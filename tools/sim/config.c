@@ -473,7 +473,10 @@ void sim_cfg_print(const struct sim_cfg *cfg, FILE *to)
 	}
 }
 
-/* Longer trains change the times of messages that meet by up to 23 %. */
+/*
+ * With longer trains, the times of messages that meet on links change by up to
+ * 23 %.
+ */
 #define TRAIN_MOST	4U
 
 uint64_t sim_cfg_train_most(const struct sim_cfg *cfg)

@@ -5,10 +5,10 @@
  * Each load is simulated from an idle fabric several times with different
  * seeds: a warm-up, a window whose packets are measured, and a time after it in
  * which the load continues.  The mean over seeds has a confidence interval of
- * 95 %.  A load saturates the fabric if fewer flits arrive than it offers, or
- * if packets take more than a multiple of their time on an idle fabric.  Loads
- * rise by a step until the fabric saturates; between the last two loads, the
- * step is halved repeatedly.
+ * 95 %. A load saturates the fabric if fewer flits arrive than the load offers,
+ * or if packets take longer than a given multiple of their time on an idle
+ * fabric.  Loads rise by a step until the fabric saturates; between the last
+ * two loads, the step is halved repeatedly.
  */
 #include <math.h>
 #include "args.h"
@@ -34,12 +34,12 @@ struct mean {
  * @load: flits per cycle and module that sends
  * @offered: flits per cycle and module, over all modules
  * @accepted: flits that arrive in the window, per cycle and module
- * @delay: mean delay of packets, in nanoseconds
+ * @delay: mean delay of measured packets, in nanoseconds
  * @most: longest delay
  * @hops: cables that a packet crosses
  * @packets: number of measured packets
  * @wall: seconds of the simulations
- * @saturated: see above
+ * @saturated: the load saturates the fabric, see above
  */
 struct point {
 	double load;
@@ -219,7 +219,7 @@ static void curve_print(const struct curve *v, const char *pattern)
 }
 
 /*
- * Share of modules that send.  A pattern that draws targets never draws the
+ * Share of modules that send.  Patterns that draw random targets never draw the
  * module itself.
  */
 static double share_of(struct env *e, const struct traffic *c)

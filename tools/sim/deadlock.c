@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Deadlock: packets are left, but no events.  Then the head of a buffer waits
- * for room in the buffer behind a link, whose head waits for room in the next
- * buffer; the message names a cycle of such buffers.
+ * Deadlock: packets are left, but no events.  Then the head of each waiting
+ * buffer waits for room in the buffer behind a link.  Such buffers form a
+ * cycle, which the message names.
  */
 #include "sim.h"
 #include "trace_text.h"
 
-#define DEADLOCK_SHOWN	8U	/* buffers of a cycle */
+#define DEADLOCK_SHOWN	8U	/* most buffers of a cycle that the message names */
 
 /**
  * struct place - the buffer behind a link
@@ -31,7 +31,9 @@ static struct sim_part *part_of(struct sim *s, u32 node)
 	return &s->part[i];
 }
 
-/* The buffer into which the head of a buffer cannot move. */
+/*
+ * The next buffer on the way of the head of buffer @at, which it cannot enter.
+ */
 static struct place next_place(struct sim *s, struct place at)
 {
 	const struct sim_fifo *f = sim_fifo(s, at.node, at.src);
@@ -43,7 +45,7 @@ static struct place next_place(struct sim *s, struct place at)
 	if (!f->head || !links)
 		return nowhere;
 	out = ang_lowest(links);
-	if (f->adaptive) {	/* in the end the packet needs the deterministic route */
+	if (f->adaptive) {	/* without room, it takes the deterministic route */
 		const struct sim_part *p = part_of(s, at.node);
 
 		out = sim_route(s, at.node, p->pkt[f->head].dst);
@@ -63,8 +65,8 @@ static bool is_same(struct place a, struct place b)
 }
 
 /*
- * Follow next_place() from @at.  Return: a place on the cycle that is reached
- * (Brent's algorithm); node ANG_NONE: none.
+ * Follow next_place() from @at.  Return: a place on the cycle in which the
+ * steps end (Brent's algorithm); node ANG_NONE: there is no cycle.
  */
 static struct place circle_from(struct sim *s, struct place at)
 {

@@ -3,9 +3,9 @@
  * Events: windows of time, and within a window node after node.
  *
  * The events of a window are a vector that is only appended to; the events of
- * one node are sorted when its turn comes.  So a push costs a store, and a
+ * one node are sorted when its turn comes.  So a push costs one store, and a
  * node's memory stays in the cache for all its events of a window.  Events
- * beyond the windows held are in a heap.
+ * later than the windows that have vectors are in a heap.
  */
 #include "sim.h"
 
@@ -67,7 +67,10 @@ static bool before(const struct sim_ev *a, const struct sim_ev *b)
 	return a->time != b->time ? a->time < b->time : a->key < b->key;
 }
 
-/* An error of the simulator: nodes affect each other in later windows only. */
+/*
+ * Reports an error of the simulator: a node has affected another node within
+ * the window.
+ */
 static void too_late(const struct sim_ev *e)
 {
 	fprintf(stderr, "angara-sim: node %u: an event of kind %u comes too late\n",
@@ -131,7 +134,8 @@ u64 sim_next_time(struct sim_part *p)
 	for (i = 0; !p->win[(w + i) % SIM_WINDOWS].n; i++)
 		;
 	/*
-	 * An event of the heap may now be within the windows held in vectors.
+	 * Time has advanced since events went to the heap: the first one may be
+	 * earlier than all events in vectors.
 	 */
 	return far < (w + i) * p->sim->window ? far : (w + i) * p->sim->window;
 }
@@ -144,7 +148,10 @@ static void run_node(struct sim_part *p, struct sim_evs *v, u32 node)
 	p->node = node;
 	p->cur.n = 0;
 	p->cur_at = 0;
-	/* The list begins with the last event: reverse it, then sort. */
+	/*
+	 * The list begins with the event that was pushed last: reverse it, then
+	 * sort.
+	 */
 	while (i) {
 		struct sim_ev *e = &v->ev[i - 1];
 

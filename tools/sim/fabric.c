@@ -8,7 +8,7 @@
 #include "sim.h"
 
 /**
- * sim_zalloc() - allocate zeroed memory that costs nothing until it is used
+ * sim_zalloc() - allocate zeroed memory that takes no pages until it is used
  * @n: number of elements
  * @size: size of each
  *
@@ -174,7 +174,7 @@ static void topology(struct sim *s)
  * @cfg: parameters
  * @id: node of the fabric
  *
- * Return: not 0; unrelated for neighbouring nodes.
+ * Return: a state that is not 0 and unrelated to those of neighbouring nodes.
  */
 u64 sim_seed(const struct sim_cfg *cfg, u32 id)
 {
@@ -355,8 +355,8 @@ void sim_lay_rows(struct sim *s)
 }
 
 /**
- * sim_set_longest() - set the length of the run's longest packet: on tori each
- * packet occupies that much room
+ * sim_set_longest() - set the length of the longest packet of the run; on tori
+ * each packet occupies that much room
  */
 void sim_set_longest(struct sim *s, u32 flits)
 {

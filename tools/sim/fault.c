@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults of links: which links lose, corrupt and delay packets, see retry.c,
- * and which are down.  A link that is down carries nothing in both directions.
+ * Faults of links: which links lose, corrupt and delay packets (retry.c
+ * simulates this), and which links are down.  A link that is down carries
+ * nothing in both directions.
  */
 #include <errno.h>
 #include "lines.h"
@@ -32,7 +33,7 @@ static bool reaches(const struct sim *s, u32 router, u32 dst)
  * @dst: target
  * @ports: a set of ports
  *
- * Return: the selected ports of @ports; if there are none, the port of the
+ * Return: those ports of @ports; if there are none, the port of the fabric's
  * route.
  */
 u64 sim_ports_up(const struct sim *s, u32 node, u32 dst, u64 ports)
@@ -66,7 +67,8 @@ static u32 root_of(const struct sim *s, u32 tree)
  * @op: operation
  *
  * As in the model, an operation fails before it sends a packet.  Answers take
- * the route back; the result of a reduce takes the route from the root.
+ * the route from the target back; the result of a reduce takes the route from
+ * the root to its receiver.
  *
  * Return: true if all these links are up.
  */

@@ -5,9 +5,10 @@
  * roots are spread over the fabric.
  *
  * A host begins a step when the steps that the schedule names have ended.  A
- * step that sends ends when its message is sent.  A step that receives ends when
- * it has begun and all packets have arrived; packets may arrive before it
- * begins.  Copying takes no time, combining takes the time --combine per packet.
+ * step that sends ends when its message is sent.  A step that receives ends
+ * when it has begun and all its packets have arrived; packets may arrive before
+ * the step begins.  Copying takes no time, combining takes the time --combine
+ * per packet.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "work.h"
 
 #define STEP_ENDED	(1U << 31)
-#define STEP_CAME	(1U << 30)	/* all of its message has arrived */
+#define STEP_CAME	(1U << 30)	/* all packets of the step's message have arrived */
 #define STEP_PACKETS	(STEP_CAME - 1)
 #define STEPS_MOST	(1ULL << 26)	/* most steps in a process */
 
@@ -142,7 +143,7 @@ static void step_send(struct sim_part *p, u32 node, const struct ang_step *step)
 	sim_send(p, node, &op);
 }
 
-/* Have the operations of a step been done? */
+/* Starts the operation of a step that begins. Return: has the step ended? */
 static bool step_over(struct sim_part *p, u32 node, const struct ang_step *step, u32 state)
 {
 	struct sim_nic *n = &p->sim->nic[node];
@@ -183,7 +184,10 @@ static void start(struct sim_part *p, u32 node)
 		steps_go(p, node);
 		return;
 	}
-	/* Blocks are split over all trees, or each uses one tree. */
+	/*
+	 * With g->stripe a block is split over all trees, otherwise it uses one
+	 * tree.
+	 */
 	for (i = 0; i < (g->stripe ? g->trees : 1); i++) {
 		u32 cut = g->stripe ? g->trees : 1;
 		struct sim_op op = {
@@ -196,7 +200,10 @@ static void start(struct sim_part *p, u32 node)
 	}
 }
 
-/* The step that receives a message: it has begun or is close behind the last begun. */
+/*
+ * The step that receives a message. It has begun, or is soon to begin, so the
+ * search is short.
+ */
 static u32 step_find(const struct sim *s, u32 node, u32 peer, u32 tag)
 {
 	const struct ang_schedule *sched = sched_of(s, node);
@@ -238,7 +245,10 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 		sim_push(p, time, node, SIM_EV_HOST, 0, i);
 }
 
-/* All of a message has arrived; if its step has begun, the step ends. */
+/*
+ * All packets of a message have arrived: if the step that receives it has
+ * begun, the step ends.
+ */
 static void host(struct sim_part *p, u32 node, u32 i)
 {
 	struct progress *r = sim_state(p->sim, node);

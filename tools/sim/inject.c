@@ -15,8 +15,8 @@ static bool is_coll(const struct sim_op *op)
 
 /*
  * Bytes of the next packet or train.  Only messages travel in trains: a router
- * serves the copies of a broadcast one packet at a time, so trains of copies
- * would wait less often for a host.
+ * serves the copies of a broadcast packet by packet, and trains of copies would
+ * wait for a host less often than single packets.
  */
 static u32 unit(const struct sim *s, const struct sim_op *op)
 {
@@ -31,8 +31,9 @@ static u32 packets_of(const struct sim *s, u32 len)
 }
 
 /*
- * Packets that a host posts before they are injected: as many as the adapter's
- * FIFO holds, or more if many short packets are in flight on PCIe.
+ * Number of packets that a host may post before they are injected: as many as
+ * the adapter's FIFO holds, or more if many short packets are in flight on
+ * PCIe.
  */
 static u32 ahead(const struct sim *s, u32 npkts, u32 len)
 {
@@ -214,7 +215,10 @@ void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 	sim_pump(p, node);
 }
 
-/* Sends the adapter's answer, if any, with @bytes of data available at @time. */
+/*
+ * Sends the adapter's answer to a request, if there is one; its @bytes of data
+ * are available at @time.
+ */
 static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 		   u64 time, u32 type, u32 bytes)
 {
@@ -245,7 +249,10 @@ static void request_answer(struct sim_part *p, u32 node, const struct sim_pkt *k
 {
 	const struct sim *s = p->sim;
 
-	/* The adapter's read request and the data cross PCIe. */
+	/*
+	 * The adapter's read request crosses PCIe to the host, and the data
+	 * cross it back.
+	 */
 	if (k->type == ANG_PKT_GET)
 		answer(p, node, k, time + s->cfg.inject, ANG_PKT_DATA, k->bytes);
 	else if (k->type == ANG_PKT_ATOMIC && k->fetch)

@@ -108,7 +108,7 @@ static int pairs_cmd(struct env *e)
 			  (unsigned long long)count, PAIRS_MOST);
 	if (e->comm.size > 1)
 		bad_usage("pairs: cannot run in several processes");
-	e->threads = 1;	/* rows are in the order of time */
+	e->threads = 1;	/* the result has rows in the order of time */
 	work_begin(e, &s);
 	s.work = &pairs_work;
 	s.arg = &w;

@@ -49,7 +49,10 @@ static u32 draw_below(u64 *state, u32 n)
 	return (u32)((pattern_draw(state) >> 32) * n >> 32);
 }
 
-/* Coordinates rotated by one dimension, scaled where sizes differ. */
+/*
+ * Node whose coordinates are those of @id rotated by one dimension, scaled
+ * where sizes differ.
+ */
 static u32 transposed(const struct sim *s, u32 id)
 {
 	const struct ang_topo *t = &s->topo;

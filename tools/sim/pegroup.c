@@ -11,7 +11,9 @@
 #include "ang_int.h"
 #include "sim.h"
 
-/** sim_coll_outs() - outputs of a collective packet, and its channel */
+/**
+ * sim_coll_outs() - find the outputs of a collective packet; set its channel
+ */
 u64 sim_coll_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
@@ -69,7 +71,7 @@ static void broken(const char *what, const struct sim_pkt *k, u32 node)
 	abort();
 }
 
-/* Queue complete results, in order, at their source. */
+/* Queue complete results of a tree at its source of results, in order. */
 static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
 {
 	struct sim *s = p->sim;
@@ -141,7 +143,10 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 		results(p, node, tree, expected);
 }
 
-/* A tree has one credit packet in flight; further credits are counted. */
+/*
+ * A node has at most one credit packet of a tree in flight, and counts further
+ * credits.
+ */
 static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 {
 	struct sim *s = p->sim;
@@ -173,7 +178,7 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 	n->timer = 0;
 	n->unreported = 0;
 	if (n->credit)
-		return;		/* the count is read when the packet leaves */
+		return;		/* the counts in the packet are read when it leaves */
 	n->credit = 1;
 	k = sim_pkt_new(p);
 	p->pkt[k] = (struct sim_pkt){
@@ -220,7 +225,7 @@ void sim_credit_left(struct sim_part *p, u32 node, u32 tree)
 	credit_issue(p, node, tree);
 }
 
-/** sim_credit_timer() - handle a timer, unless a later one replaces it */
+/** sim_credit_timer() - handle a timer, unless a later timer has replaced it */
 void sim_credit_timer(struct sim_part *p, u32 node)
 {
 	if (p->sim->nic[node].timer == p->now)

@@ -3,12 +3,12 @@
  * Replay: inject the packets of an emulated fabric's trace into the simulation,
  * which adds the times.
  *
- * Records of injections give the node, the packet and the time.  The nodes that
- * eject requests and results of reduces are their targets; the paths of packets
- * give the trees.  Answers, copies, results and credits are simulated again;
- * the adapters' control packets for full queues and for the setup of trees are
- * not.  A line that begins with "#" starts a new chapter: its packets wait
- * until the network is idle and a gap has passed.
+ * Records of injections give node, packet and time.  Records of ejections give
+ * the targets of requests and of results of reduces, and the paths of packets
+ * give the trees.  Answers, copies, results and credits are simulated again.
+ * The adapters' control packets for full queues and for the setup of trees are
+ * left out.  A line that begins with "#" starts a new chapter: packets of the
+ * chapter wait until the network is idle and a gap has passed.
  */
 #include <errno.h>
 #include "args.h"
@@ -36,7 +36,7 @@ static void rec_add(struct replay *w, const struct ang_trace *r, u32 chapter,
 		w->links += r->npkts;
 		w->adaptive |= r->vc == SIM_VC_ADAPT;
 	}
-	/* The simulator has no management. */
+	/* The simulator does not simulate management packets. */
 	if (r->type == ANG_PKT_MGMT)
 		return;
 	if (w->n == w->room) {
@@ -77,7 +77,7 @@ static void read_trace(struct replay *w, const char *path, u32 routers)
 	if (sim_lines_open(&l, path, err, sizeof(err)))
 		bad_usage("--file %s", err);
 	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
-		/* A capture begins with the ends of two lines. */
+		/* The first bytes of a capture read as two lines. */
 		if (l.number == 2 && maybe_capture &&
 		    !strcmp(l.text, &ANG_PCAPNG_START[1])) {
 			read_capture(w, &l, routers);
@@ -308,8 +308,8 @@ static void host(struct sim_part *p, u32 node, u32 arg)
 }
 
 /*
- * Counts the links of puts; checks the target of a packet, and what reductions and
- * broadcasts carry.
+ * Counts the links that puts cross.  Checks the target of a packet, and the
+ * values that reductions and broadcasts carry.
  */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
@@ -357,9 +357,9 @@ static void report(struct env *e, const struct replay *w, const struct result *r
 }
 
 /*
- * An adaptive put takes a shortest path, or the longer route of the fabric if
- * only that has room, which depends on time.  Did the replay take as many links
- * as the trace?
+ * Did puts cross as many links in the replay as in the trace? An adaptive put
+ * takes a shortest path, or the longer route of the fabric if only that route
+ * has room at that time.
  */
 static bool same_links(const struct env *e, const struct replay *w,
 		       const struct result *r)

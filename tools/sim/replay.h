@@ -93,7 +93,10 @@ void replay_targets(struct replay *w);
  */
 void replay_answers(struct replay *w);
 
-/** replay_fetched() - bytes of the data that answers the atomic operation of record @i */
+/**
+ * replay_fetched() - get the length of the answer to the atomic operation of
+ * record @i
+ */
 u32 replay_fetched(const struct replay *w, u32 i);
 
 #endif /* ANG_SIM_REPLAY_H */

@@ -5,7 +5,10 @@
  */
 #include "replay.h"
 
-/* Type of the key of a result that the root's Reducer gives. */
+/*
+ * Type of the key of a result that the root's Reducer gives to the root's own
+ * host.
+ */
 #define GIVEN	ANG_PKT_NUM
 
 /**
@@ -13,8 +16,8 @@
  * @type: ANG_PKT_*, or GIVEN
  * @from: node that injected it; tree of a result
  * @seq: number as in the record
- * @len: bytes of payload: operations of a node that run at the same time have
- *	packets with the same numbers
+ * @len: bytes of payload: it tells apart operations of a node that run at the
+ *	same time, whose packets have the same numbers
  * @index: index of the record
  */
 struct key {
@@ -46,7 +49,9 @@ static bool same_packets(const struct key *a, const struct key *b)
 	       a->len == b->len;
 }
 
-/* A Reducer of a root gave the result of a reduce. */
+/*
+ * Does the record say that a root's Reducer has given the result of a reduce?
+ */
 static bool is_given(const struct ang_trace *r)
 {
 	return r->event == ANG_TR_RESULT && r->type == ANG_PKT_RESULT;
@@ -110,14 +115,17 @@ static u32 arrival(const struct replay *w, struct key key, u32 nth)
 		return w->ejected[at].index;
 	if (key.type != ANG_PKT_RESULT)
 		return ANG_NONE;
-	/* The root's own host gets it from the Reducer. */
+	/*
+	 * The root's own host gets the result from the Reducer, without a
+	 * packet.
+	 */
 	key.type = GIVEN;
 	return arrival(w, key, nth);
 }
 
 /*
- * The n-th packet with a key is the n-th to arrive with it.  All contributions
- * to a reduction match its first result.
+ * The n-th packet that is injected with a key is the n-th that arrives with
+ * this key.  All contributions to a reduction match its first result.
  */
 void replay_targets(struct replay *w)
 {
@@ -161,8 +169,8 @@ void replay_answers(struct replay *w)
 
 /*
  * Bytes of the data that answers the atomic operation of record @i.  A node
- * answers a request before it serves the next one, so the answer is the first
- * record with the request's number after the arrival of the request.
+ * answers a request before it serves the next request.  So the answer is the
+ * first record with the request's number after the arrival of the request.
  */
 u32 replay_fetched(const struct replay *w, u32 i)
 {

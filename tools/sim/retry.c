@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that lose and corrupt packets, by the rules of the device model
- * (ang_fault.h), with clocks.
+ * Links that lose and corrupt packets: the rules of the device model
+ * (ang_fault.h), with simulated times.
  *
  * Go-back-N: the far end takes packets in order only, and drops corrupted ones.
  * It answers each packet that it receives with the number that it expects next;
- * answers are lost as packets are.  So the sender learns of a loss when a later
- * packet has crossed the link and its answer has returned; until then the far
- * end drops all packets. Without an answer it sends again after
+ * answers can be lost like packets.  So the sender learns of a loss when a
+ * later packet has crossed the link and its answer has returned; until then the
+ * far end drops all packets.  Without an answer the sender sends again after
  * ANG_RETRY_TIMEOUT. An answer covers all packets before it, so a lost answer
  * costs nothing if another packet follows; otherwise the packet is sent twice.
  *
  * The link keeps packets that the far end has not taken, up to
- * ANG_RETRY_WINDOW.  Packets that the far end took never fill the window, as it
- * covers a round trip.
+ * ANG_RETRY_WINDOW. The window covers a round trip, so packets that the far end
+ * has taken never fill it.
  */
 #include "sim.h"
 
@@ -42,8 +42,8 @@ void sim_retry_begin(struct sim *s)
 }
 
 /*
- * Time of a round trip.  The latency includes the delay of the fault, which
- * packets have in one direction only.
+ * Time of a round trip.  The latency of the cable includes the delay of the
+ * fault, which applies in one direction only.
  */
 static u64 round_trip(const struct sim *s, u32 node, u32 port)
 {
@@ -51,7 +51,7 @@ static u64 round_trip(const struct sim *s, u32 node, u32 port)
 	       sim_cycles(s, fault_of(s, node, port)->delay);
 }
 
-/* Draws the fate of a packet or an answer. */
+/* Draws whether a packet or an answer passes the link. */
 static bool passes(const struct sim *s, u32 node, u32 port)
 {
 	return ang_fault_fate(fault_of(s, node, port),
@@ -64,7 +64,7 @@ static void resend_at(struct sim_part *p, u32 node, u32 port, u64 time)
 	sim_push(p, time, node, SIM_EV_RETRY, port, 0);
 }
 
-/* Set the timeout for packets that left until @sent and have no answer yet. */
+/* Set the timeout for packets that left by @sent and have no answer yet. */
 static void timeout_from(struct sim_part *p, u32 node, u32 port, u64 sent)
 {
 	resend_at(p, node, port, sent + round_trip(p->sim, node, port) +
@@ -79,7 +79,9 @@ static void answered(struct sim_retry *r)
 	r->resend = 0;
 }
 
-/* The far end takes a packet that is on the link from @from to @to. */
+/*
+ * The far end takes a packet that is on the link from time @from to time @to.
+ */
 static void take(struct sim_part *p, u32 node, u32 port, u32 k, u64 from, u64 to)
 {
 	struct sim_retry *r = retry_of(p->sim, node, port);
@@ -119,8 +121,8 @@ static void report(struct sim_part *p, u32 node, u32 port, u64 sent)
  * @port: port of the link, which is free when the packet has left
  * @k: packet
  *
- * Return: false if the link loses and corrupts nothing: the caller sends the
- * packet.
+ * Return: false if the link neither loses nor corrupts packets, and the caller
+ * has to send the packet.
  */
 bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k)
 {
@@ -150,7 +152,10 @@ bool sim_retry_send(struct sim_part *p, u32 node, u32 port, u32 k)
 	return true;
 }
 
-/* Send packets again whose answers were lost.  Return: when they have left. */
+/*
+ * Send packets again whose answers were lost.  Return: the time when they have
+ * left.
+ */
 static u64 open_again(struct sim_part *p, u32 node, u32 port, u64 from)
 {
 	struct sim_retry *r = retry_of(p->sim, node, port);

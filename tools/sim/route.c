@@ -4,14 +4,14 @@
  *
  * On the adaptive channel a packet goes to any router that is nearer to its
  * target.  On a torus of up to four dimensions coordinates give these routers,
- * on other fabrics a table of distances does.  Distances of neighbours differ
- * by one at most, so their lowest eight bits are enough to compare them.
+ * on other fabrics a table of distances.  Distances of neighbours differ by one
+ * at most, so their lowest eight bits are enough to compare them.
  */
 #include <errno.h>
 #include "lines.h"
 #include "sim.h"
 
-/* Most bytes of a table of all routers and nodes. */
+/* Most bytes of a table with an entry for each router and node. */
 #define ROUTES_MOST	(1ULL << 30)
 
 static u64 table_size(const struct sim *s)
@@ -19,7 +19,7 @@ static u64 table_size(const struct sim *s)
 	return (u64)s->topo.routers * s->topo.nodes;
 }
 
-/** sim_route() - port of the deterministic route; @node is not @dst */
+/** sim_route() - find the port of the deterministic route; @node is not @dst */
 u32 sim_route(const struct sim *s, u32 node, u32 dst)
 {
 	if (s->route)
@@ -42,12 +42,12 @@ static u64 shortest_torus(const struct sim *s, const u16 *at, const u16 *to)
 			continue;
 		outs |= 1U << (2 * d + ang_ring_minus(size, at[d], to[d]));
 		if (2U * (at[d] > to[d] ? at[d] - to[d] : to[d] - at[d]) == size)
-			outs |= 3U << 2 * d;	/* both directions are shortest */
+			outs |= 3U << 2 * d;	/* both directions are equally short */
 	}
 	return outs;
 }
 
-/** sim_shortest() - ports of all shortest paths; @node is not @dst */
+/** sim_shortest() - find the ports of all shortest paths; @node is not @dst */
 u64 sim_shortest(const struct sim *s, u32 node, u32 dst)
 {
 	u64 outs = 0;

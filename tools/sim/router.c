@@ -2,10 +2,10 @@
 /*
  * The router: sources, outputs, links, credits.
  *
- * An output checks its sources when it may be able to serve one: when it
- * becomes free, a source has a new head, or a credit arrives.  The output knows
- * this time in advance, or is woken; so it has at most one pending event, and
- * ignores an event that a later one replaced.
+ * An output checks its sources when it may be able to serve one of them: when
+ * it becomes free, a source has a new head, or a credit arrives.  The output
+ * knows this time in advance, or is woken.  So it has at most one pending
+ * event, and ignores an event that a later event has replaced.
  */
 #include "sim.h"
 
@@ -19,7 +19,10 @@ static void kick_at(struct sim_part *p, u32 node, u32 out, u64 time)
 	sim_push(p, time, node, SIM_EV_KICK, out, 0);
 }
 
-/* Flits of the buffer behind a link are free; its sender knows at @time. */
+/*
+ * Flits of the buffer behind a link become free; the sender learns of it at
+ * @time.
+ */
 static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time,
 			u32 flits)
 {
@@ -71,7 +74,7 @@ static bool is_mine(const struct sim_part *p, u32 node)
 	return local >= p->lo && local < p->hi;
 }
 
-/* Frees the room of a packet at @time. */
+/* Frees the room of a packet in a buffer at @time. */
 static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
 			      u64 time, u32 flits)
 {
@@ -92,8 +95,8 @@ static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
 }
 
 /*
- * Frees the room of a packet, or of each packet of a train, in turn; the tail
- * leaves at @time.
+ * Frees the room of a packet, or of the packets of a train one after another;
+ * the tail leaves at @time.
  */
 static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
 			  u32 npkts, u32 flits)
@@ -127,7 +130,7 @@ void sim_mail_take(struct sim_part *p, const struct sim_mail *m)
 	sim_push(p, m->time, node, SIM_EV_ARRIVE, m->port, k);
 }
 
-/* Count the credits of which the sender has learnt by now. */
+/* Frees the room of all credits of which the sender has learnt by now. */
 static void credits_take(struct sim_part *p, struct sim_vc *v)
 {
 	while (v->first && p->cr[v->first].time <= p->now) {
@@ -139,7 +142,10 @@ static void credits_take(struct sim_part *p, struct sim_vc *v)
 	}
 }
 
-/* Flits that stay free in a ring: those of a longest packet or train of the channel. */
+/*
+ * Flits that a packet that enters a ring leaves free: the longest packet or
+ * train of the channel.
+ */
 static u32 bubble_of(const struct sim *s, u32 vc)
 {
 	return vc == ANGARA_VC_UP || vc == ANGARA_VC_DOWN ?
@@ -147,11 +153,11 @@ static u32 bubble_of(const struct sim *s, u32 vc)
 }
 
 /*
- * Is there room behind a link for packet @k?  The n-th packet of a train needs
- * its room when its head leaves.  A packet or train that enters a ring must
- * leave room there for a longest one.
- * Return: 0 if there is room; the time of the next check; SIM_NEVER: a credit
- * wakes the output.
+ * Is there room behind a link for packet @k? The n-th packet of a train needs
+ * room when its own head leaves.  A packet or train that enters a ring must
+ * leave room there for the longest packet or train.
+ * Return: 0 if there is room; else the time of the next check, or SIM_NEVER: a
+ * credit wakes the output.
  */
 static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 		     bool straight, const struct sim_pkt *k)
@@ -183,7 +189,10 @@ static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 	return t > p->now ? t : 0;
 }
 
-/* Port by which a source's packets come. */
+/*
+ * Port by which the packets of a source arrive; ANGARA_PORT_NONE: from within
+ * the adapter.
+ */
 static u32 src_port(const struct sim *s, u32 src)
 {
 	return src < s->src0 ? src / SIM_NVC : ANGARA_PORT_NONE;
@@ -218,12 +227,12 @@ static bool is_adaptive(const struct sim *s, u32 src, const struct sim_pkt *k)
 	       s->cfg.routing == SIM_ADAPTIVE && k->type == ANG_PKT_PUT;
 }
 
-/* When may the head of @src go to @out?  Returns as link_room() does. */
+/* When may the head of @src go to @out? Return: as link_room(). */
 static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
 	struct sim_fifo *f = sim_fifo(s, node, src);
-	struct sim_pkt *k = &p->pkt[f->head];	/* read in few cases only */
+	struct sim_pkt *k = &p->pkt[f->head];	/* few calls read the packet */
 
 	if (f->ready > p->now)
 		return f->ready;
@@ -240,19 +249,19 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 		return SIM_NEVER;
 	if (f->adaptive)
 		return may_adapt(p, node, k, out);
-	/* A packet enters a ring if it changes to another ring or channel. */
+	/* A packet that changes to another ring or channel enters a ring. */
 	return link_room(p, node, out, f->vc,
 			 ang_straight(src_port(s, src), out) &&
 			 src % SIM_NVC == f->vc, k);
 }
 
-/* The time when the whole first packet of a train is in the buffer. */
+/* The time when all of the first packet of a train is in the buffer. */
 static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
 {
 	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
 }
 
-/** sim_link_put() - put a packet on a link, on which it is from @from to @to */
+/** sim_link_put() - put a packet on a link, for the time from @from to @to */
 void sim_link_put(struct sim_part *p, u32 node, u32 out, u32 k, u64 from, u64 to)
 {
 	struct sim *s = p->sim;
@@ -321,7 +330,7 @@ static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 	} else if (out == SIM_OUT_RED(s)) {
 		sim_reducer_take(p, node, k, done);
 	} else if (out == SIM_OUT_ROOT(s)) {
-		/* The PEGroup has handled packets from the PE. */
+		/* Packets from the PE have spent the PEGroup's time already. */
 		p->pkt[k].elig = p->now;
 		if (src != s->src0 + SIM_SRC_PE)
 			p->pkt[k].elig += sim_cycles(s, (u32)s->cfg.pegroup);
@@ -333,9 +342,9 @@ static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 }
 
 /*
- * Modules of a node have a channel each from the router; a packet takes the
- * first that is free.  Return: when a channel is free again; @done is when this
- * packet has left.
+ * Each module of a node has a channel from the router.  A packet takes the
+ * channel that is free first, until @done.  Return: the time when a channel is
+ * free again.
  */
 static u64 pe_take(struct sim *s, u32 node, u64 done)
 {
@@ -397,7 +406,10 @@ static bool wanted(const struct sim *s, const struct sim_out *o)
 	return any;
 }
 
-/* With store-and-forward a train's last packet leaves after it has arrived. */
+/*
+ * With store-and-forward the last packet of a train leaves only when all of it
+ * has arrived.
+ */
 static u64 behind(const struct sim *s, const struct sim_pkt *q)
 {
 	return s->cfg.vc == SIM_STORE_FORWARD && q->npkts > 1 ?
@@ -446,8 +458,8 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 }
 
 /*
- * The first source in turn that @out may serve now, or ANG_NONE.
- * @next: time of the next check.
+ * The first source, from the turn of @out on, that @out may serve now, or
+ * ANG_NONE. @next: out: time of the next check.
  */
 static u32 out_first(struct sim_part *p, u32 node, u32 out, u64 *next)
 {
@@ -509,8 +521,9 @@ static u32 adapt_best(struct sim_part *p, u32 node, u32 src, u32 out)
 /**
  * sim_serve() - let an output check its sources
  *
- * If the source in turn prefers another output, that output serves first, by
- * its own turn.  Each preferred output has more room, so this ends.
+ * If the source in turn prefers another output, that output serves first, in
+ * its own turn.  Each preferred output has more room than the one before, so
+ * this ends.
  */
 void sim_serve(struct sim_part *p, u32 node, u32 out)
 {
@@ -552,7 +565,10 @@ static void ask(struct sim_part *p, u32 node, u32 src, u32 out)
 		sim_serve(p, node, out);
 }
 
-/** sim_p2p_outs() - outputs that a point-to-point packet may take, and its channel */
+/**
+ * sim_p2p_outs() - find outputs that a point-to-point packet may take; set its
+ * channel
+ */
 u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 {
 	struct sim *s = p->sim;
@@ -567,14 +583,17 @@ u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 	return s->down ? sim_ports_up(s, node, k->dst, outs) : outs;
 }
 
-/* Request outputs until one serves the head; see adapt_best(). */
+/* Request outputs until one of them serves the head; see adapt_best(). */
 static void ask_any(struct sim_part *p, u32 node, u32 src, u64 outs)
 {
 	struct sim_fifo *f = sim_fifo(p->sim, node, src);
 	u32 head = f->head;
 	u64 set;
 
-	/* sim_serve() of an output may serve another output first. */
+	/*
+	 * Requests come first, since sim_serve() of an output may let another
+	 * output serve first.
+	 */
 	for (set = outs; set; set &= set - 1)
 		want(sim_out(p->sim, node, ang_lowest(set)), src);
 	for (; outs && f->head == head && f->todo; outs &= outs - 1)
@@ -610,9 +629,9 @@ static void head_ask(struct sim_part *p, u32 node, u32 src)
 }
 
 /*
- * Record the arrival of a packet.  On a link, the arrival begins before the
- * packet may leave: earlier than the tail by more than the time on the link if
- * the tail comes slowly, as from a host.
+ * Record the arrival of a packet.  On a link, the arrival begins when the head
+ * arrives: earlier than the tail by the time on the link, or by more if the
+ * tail comes slowly, as from a host.
  */
 static void note_arrival(struct sim_part *p, u32 node, u32 src,
 			 const struct sim_pkt *k)
@@ -653,7 +672,10 @@ void sim_event(struct sim_part *p, const struct sim_ev *e)
 	u32 port = e->key & SIM_EV_PORT;
 	struct sim_out *o;
 
-	/* Failed attempts depend on the order of nodes, grants do not. */
+	/*
+	 * Checks of outputs are not counted: their number depends on the order
+	 * of nodes.
+	 */
 	if (e->key >> SIM_EV_SHIFT != SIM_EV_KICK)
 		p->acc.events++;
 	switch (e->key >> SIM_EV_SHIFT) {

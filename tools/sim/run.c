@@ -61,7 +61,7 @@ static void bar(struct crew *c, double part, double passed)
 	c->progress.drawn = true;
 }
 
-/* Counts of other threads are read while these threads are stopped. */
+/* The counts of other threads are read while these threads wait. */
 static void show_progress(struct crew *c)
 {
 	struct progress *g = &c->progress;
@@ -135,7 +135,7 @@ static void checkpoint(struct crew *c, u64 next)
 
 /*
  * Counts the events of the partition that had most in the last window.  After
- * --restore, the time before is a single window.
+ * --restore, the events before the checkpoint count as one window.
  */
 static u64 count_most(struct sim *s)
 {
@@ -160,7 +160,10 @@ static void next_window(struct crew *c)
 	for (i = 0; i < s->threads; i++)
 		if (s->part[i].next < next)
 			next = s->part[i].next;
-	/* The greatest complement belongs to the earliest time. */
+	/*
+	 * sim_comm_max() finds the greatest number: complements turn the
+	 * earliest time into it.
+	 */
 	agreed[0] = ~next;
 	agreed[1] = count_most(s);
 	sim_comm_max(agreed, 2);

@@ -42,7 +42,7 @@
 #define SIM_NEVER	(~0ULL)
 
 /* Virtual channels: those of the adapter, ANGARA_VC_*, and one more. */
-#define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests on any shortest path */
+#define SIM_VC_ADAPT	ANGARA_VC_NUM	/* requests that may take any shortest path */
 #define SIM_NVC		(ANGARA_VC_NUM + 1)
 
 /*
@@ -73,8 +73,8 @@ static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
 
 /**
  * struct sim_pkt - a packet, or a train of a message's packets that travel together
- * @tail: time when all of it is in the current buffer
- * @elig: earliest time when it may leave the buffer
+ * @tail: time when all of the packet is in the current buffer
+ * @elig: earliest time when the packet may leave the buffer
  * @born: time when its host posted it
  * @value: operand of reductions: a sample of the payload
  * @src: node that injected it
@@ -199,8 +199,8 @@ struct sim_credit {
  * struct sim_retry - the sender of a link with faults, see retry.c
  * @resend: when it sends again, 0: not at all
  * @rng: state of the generator that selects the packets
- * @open_ps: time of the @open packets on the link
- * @open: packets that the far end took, of which the sender does not know
+ * @open_ps: sum of the times that the @open packets take on the link
+ * @open: packets that the far end has taken without the sender's knowledge
  * @first: first of the packets that the far end did not take, 0 for none
  * @last: last one
  * @held: their number
@@ -217,7 +217,7 @@ struct sim_retry {
 
 /**
  * struct sim_slot - the Reducer's memory of one ReduceId
- * @finish: time when its contents are complete
+ * @finish: time when all flits of its contents have been read
  * @start: time when the first flits of all its contents had arrived
  * @pkt: packet, its value combined with those of later packets
  * @count: packets taken
@@ -233,7 +233,7 @@ struct sim_slot {
  * struct sim_tree - Reducer and credit unit of one tree at one node
  * @issued: number of the next result to queue
  * @done: number of the next result to leave
- * @pe_done: results that the PE has credits for
+ * @pe_done: results that have left as far as the PE knows
  * @reported: results reported to the PE
  * @credit_pend: credits to issue next
  * @credit_on: a credit packet of this tree is leaving
@@ -260,7 +260,7 @@ struct sim_tree {
  * @next: operation behind it, or in the list of free ones
  * @dst: see struct sim_pkt
  * @tag: sim_pkt.seq of the next packet
- * @left: bytes still to inject
+ * @left: bytes that are not injected yet
  * @type: ANG_PKT_*
  * @tree: TreeId
  * @many: packets are numbered from @tag; otherwise each has the number @tag
@@ -305,7 +305,7 @@ struct sim_nic {
 	u32 pad;
 };
 
-/* Kinds of events; a node handles those of one time in this order. */
+/* Kinds of events; a node handles events of the same time in this order. */
 #define SIM_EV_ARRIVE	0	/* @arg: packet; @port: source */
 #define SIM_EV_HOST	1	/* @arg: see the workload */
 #define SIM_EV_CREDIT	2	/* the PE learns of @arg results */
@@ -386,10 +386,10 @@ struct sim_mails {
  * @bytes: payload that a workload has received
  * @refused: operations whose route crosses a link that is down
  * @posted: identities of packets that were generated, added up; 0 without any
- * @fetched: sum of the identities of packets that reached their host
+ * @fetched: identities of packets that reached their host, added up
  * @lat_n: packets measured
  * @lat_sum: sum of their times from posting to delivery
- * @lat_max: longest of these
+ * @lat_max: longest of these times
  * @busy: link time used during the measurement, in ps
  */
 struct sim_acc {

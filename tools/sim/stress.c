@@ -96,7 +96,7 @@ static void start(struct sim_part *p, u32 node)
 		start_tree(p, node, i);
 }
 
-/* A broadcast carries its source as its value; sums are known in advance. */
+/* The value of a broadcast is its source; sums are known in advance. */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct mix *m = p->sim->arg;
@@ -152,7 +152,10 @@ static void fit_trains(struct sim_cfg *c)
 		c->train /= 2;
 }
 
-/* Keeps a fabric and faults that the command line gives. */
+/*
+ * Sets random parameters, but keeps the fabric and the faults that the command
+ * line gives.
+ */
 static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 {
 	random_cfg(&e->cfg, rng);
@@ -199,7 +202,10 @@ static u64 packets_of(u64 len, u64 size)
 	return len ? (len + size - 1) / size : 1;
 }
 
-/* Packets to expect: draws the same message lengths as the nodes will. */
+/*
+ * Counts the packets to expect: draws the same message lengths as the nodes
+ * will draw.
+ */
 static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 {
 	u64 sum = 0, size = s->cfg.packet;
@@ -213,7 +219,7 @@ static u64 expected(const struct sim *s, const struct mix *m, const u64 *seeds)
 
 			below(&rng, s->topo.nodes);
 			n = packets_of(below(&rng, m->bytes + 1), size);
-			/* A request and its answer arrive. */
+			/* A message arrives as a request and its answer. */
 			sum += j % 4 && !s->cfg.acks ? n : 2 * n;
 		}
 	}
@@ -253,7 +259,7 @@ static int scenario(struct env *e, const struct sim_cfg *given, u64 seed,
 			return -1;
 	if (m.trees)
 		sim_need_reducers(&s);
-	/* Seeds of all nodes; each process computes the same ones. */
+	/* Seeds of all nodes; each process computes the same seeds. */
 	seeds = sim_zalloc(s.topo.nodes, sizeof(*seeds));
 	for (i = 0; i < s.topo.nodes; i++)
 		seeds[i] = sim_seed(&s.cfg, i);

@@ -22,7 +22,10 @@ static const struct sim_opt opts[] = {
 static const char * const goals[] = { "depth", "load", NULL };
 static const char * const ops[] = { "bcast", "allreduce", NULL };
 
-/* The fabric of the parameters; they hold a small torus by its sizes only. */
+/*
+ * Opens the fabric that the parameters name; for a small torus they hold only
+ * its sizes.
+ */
 static struct angara_fabric *stripe_fabric(const struct sim_cfg *cfg)
 {
 	struct angara_fabric *f;

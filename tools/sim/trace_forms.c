@@ -19,7 +19,7 @@ struct change {
 	u64 time;
 	u32 line;
 	u32 order;
-	const struct sim_rec *rec;	/* NULL: idle again */
+	const struct sim_rec *rec;	/* packet shown from now on; NULL: none */
 };
 
 struct wave {
@@ -49,7 +49,7 @@ static u32 line_of(struct sim *s, struct wave *w, const struct sim_rec *r)
 	return w->lines++;
 }
 
-/* At the same time, ends come before starts. */
+/* Of changes at the same time, ends come before starts. */
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -114,7 +114,8 @@ static void vcd_declare(const struct wave *w, FILE *to)
 	u32 last = ANG_NONE, i, j;
 
 	/*
-	 * A node's lines need not be contiguous: its scope may be opened again.
+	 * The lines of a node need not be contiguous: VCD allows to open its
+	 * scope again.
 	 */
 	for (i = 0; i < w->lines; i++) {
 		const struct line *l = &w->line[i];

@@ -13,7 +13,7 @@
 #include "trace_pcapng.h"
 
 #define BODY_MOST	4096U	/* bytes that are stored of a block */
-#define PACKET_HEAD	20U	/* of a packet's block: interface, time, lengths */
+#define PACKET_HEAD	20U	/* bytes before a packet's data: interface, time, lengths */
 
 /**
  * struct body - contents of a block
@@ -66,7 +66,7 @@ static int block_get(struct ang_capture *c, struct body *b, char *err, size_t le
 	u32 kept;
 	size_t n = 4;
 
-	/* The caller has read the type of the first block. */
+	/* The caller has read the type of the first block already. */
 	memcpy(head, ANG_PCAPNG_START, 4);
 	if (c->started)
 		n = fread(head, 1, 4, c->f);
@@ -95,7 +95,7 @@ static int block_get(struct ang_capture *c, struct body *b, char *err, size_t le
 	return 1;
 }
 
-/* Records that were lost before a packet, by its options. */
+/* Do the options of a packet say that records before it were lost? */
 static bool lost(const struct body *b, u32 at)
 {
 	u32 most = b->len < BODY_MOST ? b->len : BODY_MOST;

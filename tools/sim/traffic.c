@@ -43,7 +43,10 @@ static u64 gap(struct sim_part *p, u32 node)
 	return c->gap[pattern_draw(&p->sim->nic[node].rng) >> 52];
 }
 
-/** traffic_identity() - identity of a packet; a lost or duplicate packet changes the sum */
+/**
+ * traffic_identity() - compute the identity of a packet; a lost or duplicate
+ * packet changes the sum of identities
+ */
 u64 traffic_identity(u32 rank, u32 count)
 {
 	u64 x = ((u64)rank << 32 | count) * 0x9E3779B97F4A7C15ULL;
@@ -51,16 +54,19 @@ u64 traffic_identity(u32 rank, u32 count)
 	return (x ^ x >> 29) * 0xBF58476D1CE4E5B9ULL;
 }
 
-#define BRIEF	16U	/* bytes */
+#define BRIEF	16U	/* most payload of a short packet, in bytes */
 
-/** traffic_bytes() - payload of a packet, drawn from its identity, equal in both engines */
+/**
+ * traffic_bytes() - get the payload of a packet from its identity, the same in
+ * both engines
+ */
 u32 traffic_bytes(const struct traffic *c, u64 identity)
 {
 	return c->bytes > BRIEF && (identity >> 32) % 100 < c->brief ? BRIEF :
 								       c->bytes;
 }
 
-/** traffic_flits() - mean length of packets */
+/** traffic_flits() - compute the mean length of packets */
 double traffic_flits(const struct traffic *c)
 {
 	u32 most = ang_flits_of(1, c->bytes);
@@ -122,7 +128,7 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	if (k->dst != p->sim->base + node)
 		p->acc.wrong++;
 	p->acc.done++;
-	if (k->type == ANG_PKT_PUT)	/* excludes acknowledgements */
+	if (k->type == ANG_PKT_PUT)	/* not an acknowledgement */
 		p->acc.fetched += k->value;
 	if (time >= c->warmup && time < c->end)
 		p->acc.meas_flits += k->flits;
@@ -142,7 +148,10 @@ static const struct sim_work work = {
 	.acks = true,
 };
 
-/* Times between packets: an exponential distribution in equally likely steps. */
+/*
+ * A table of times between packets: an exponential distribution, cut into
+ * equally likely entries.
+ */
 static u64 *gaps(double mean)
 {
 	u64 *gap = sim_zalloc(GAPS, sizeof(*gap));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Common parts of workloads: fabric, trees, run, end.
+ * Common parts of workloads: they make the fabric and its trees, run the
+ * simulation, and check its end.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@ void work_begin(struct env *e, struct sim *s)
 
 	if (e->runs++ && (e->trace || e->heatmap || e->checkpoint || e->restore))
 		bad_usage("--trace, --heatmap, --checkpoint and --restore need a single simulation: one mode, one fabric, one load");
-	/* Each partition has at least one node. */
+	/* There are at most as many partitions as nodes, so each has one. */
 	while (threads > 1 && threads * e->comm.size > nodes)
 		threads--;
 	if (threads * e->comm.size > nodes)
@@ -36,7 +37,7 @@ void work_begin(struct env *e, struct sim *s)
 			  e->watch);
 }
 
-/* Is a node in the block of these sizes that starts at node 0? */
+/* Is a node in the block with sizes @block that starts at node 0? */
 static bool in_block(const struct sim *s, u32 node,
 		     const struct angara_topo *block)
 {

@@ -4,10 +4,11 @@
  * moved flit by flit, cycle by cycle.
  *
  * Dimension order, two virtual channels with a date line on each ring, wormhole
- * flow control by credits.  Looking ahead for the route takes no time; allocating
- * a virtual channel, allocating the switch, the switch, and the link take a cycle
- * each.  A terminal draws a random number each cycle to generate a packet.  These
- * are the networks of booksim2.csv, which another program simulated.
+ * flow control by credits.  Routers compute routes one hop ahead, which takes
+ * no time.  Allocation of a virtual channel, allocation of the switch,
+ * traversal of the switch, and the link take a cycle each.  A terminal draws a
+ * random number each cycle to generate a packet. booksim2.csv has the results
+ * of another simulator, BookSim 2, for the same networks.
  */
 #include <errno.h>
 #include <math.h>

@@ -8,17 +8,18 @@
  * A router has inputs and outputs: VCs of its links, by port, then those of its
  * hosts.  In a tick the head flits at the front of inputs request outputs
  * (allocation of VCs), and inputs that have an output request its port
- * (allocation of the switch); both serve requests in turn.  An output belongs to
- * one packet until its tail has left, so flits of packets never mix in a VC;
- * VCs share a link flit by flit.  A flit that leaves becomes an arrival some
- * ticks later, and a credit for the router that it came from.
+ * (allocation of the switch); both serve requests in turn.  An output belongs
+ * to one packet until its tail has left, so flits of packets never mix in a VC;
+ * VCs share a link flit by flit.  A flit that leaves a router becomes an
+ * arrival at the next router some ticks later, and a credit for the previous
+ * router.
  *
  * Routers affect each other by arrivals and credits only, so their order within
  * a tick makes no difference.  Routers and hosts without flits cost nothing.
  *
  * Invariant of each VC of a link, see flit_check(): the depth of the buffer is
- * the sum of the room that the sender knows of, flits and credits on the cable,
- * flits in the buffer, and room that is reserved for packets.
+ * the sum of the room that the sender knows of, the flits and credits on the
+ * cable, the flits in the buffer, and the room reserved for packets.
  */
 #ifndef ANG_SIM_FLIT_H
 #define ANG_SIM_FLIT_H
@@ -308,7 +309,7 @@ struct flit_count {
  * @way_turn: [routers][@nports + 1] with one_way: VC of a port to serve first
  * @port_turn: [routers][@nports + 1] input, or port, that a port serves first
  * @count: counters
- * @best: while a router is served: best request for each output or port
+ * @best: request to grant for each output or port, while a router is served
  * @best_key: distance of @best from the request to serve first
  * @asked: outputs or ports that are requested
  * @wrong: an invariant that does not hold, or NULL

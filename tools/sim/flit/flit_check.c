@@ -3,8 +3,8 @@
 #include "flit.h"
 
 /*
- * Count flits and credits on cables by output: the output that a flit left, or
- * that gets a credit.
+ * Count flits and credits on cables, by the output that the flit left or that
+ * gets the credit.
  */
 static void on_cables(struct flit_net *n, u32 *sum, u32 *back)
 {

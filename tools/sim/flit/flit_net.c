@@ -139,9 +139,9 @@ static u64 to_ticks(const struct flit_net *n, u64 ps)
 
 /*
  * A flit that passes the switch of a textbook's router in tick t passes the
- * crossbar in t + 1, is on the channel in t + 2 and in the buffer in t + 3; its
- * credit takes two ticks.  In other networks cables and routers have the
- * fabric's delays.
+ * crossbar in t + 1, is on the channel in t + 2 and in the next buffer in t +
+ * 3; its credit takes two ticks.  In networks that are not the textbook's,
+ * cables and routers have the fabric's delays.
  */
 static void port_times(struct flit_net *n, u32 router, struct flit_port *p)
 {
@@ -261,7 +261,7 @@ int flit_init(struct flit_net *n, struct sim *s, const struct traffic *c,
 		n->in_port[i] = i < flit_host0(n) ? i / rule->nvc : n->nports;
 	}
 	most = lay_ports(n);
-	/* Packets of an adapter's FIFO arrive flit by flit. */
+	/* Packets arrive in an adapter's FIFO flit by flit. */
 	if (rule->hosts->pcie)
 		most = sim_max(most, (s->cfg.inject + sim_cycles(s, (u32)s->cfg.router) +
 				      (ANG_FIFO + 2) * sim_host_time(s, 1, rule->longest)) /

@@ -7,7 +7,7 @@
 /*
  * The direction along a ring: the shorter one, or the packet's choice if both
  * are equally short.  With each hop the other direction gets longer, so the
- * choice remains.
+ * packet keeps its direction.
  */
 static bool goes_minus(const struct flit_pkt *k, u32 size, u32 at, u32 to, u32 d)
 {
@@ -36,7 +36,10 @@ static u32 date_line(const struct sim *s, const struct flit_pkt *k, u32 router)
 	return (2 * d + minus) * 2 + (minus ? to[d] > from[d] : to[d] < from[d]);
 }
 
-/* A free output to the node's hosts; only a grant advances the turn. */
+/*
+ * The first free output to the node's hosts, from the turn on; the turn
+ * advances only when a request is granted.
+ */
 static u32 to_host(struct flit_net *n, u32 router, const struct flit_in *i)
 {
 	u32 c, hvc = n->rule.hvc;
@@ -56,8 +59,8 @@ static bool has_room(const struct flit_out *o, u32 flits)
 }
 
 /*
- * The channel with most room among all shortest paths.  A packet that finds no
- * room there takes the topology's route on VC 0, and stays on VC 0.
+ * The output with most room among all shortest paths.  A packet that finds no
+ * room on them takes the topology's route on VC 0, and stays on VC 0.
  */
 static u32 adapt(struct flit_net *n, u32 router, u64 outs, u32 det, u32 flits)
 {
@@ -86,7 +89,7 @@ static u32 adapt(struct flit_net *n, u32 router, u64 outs, u32 det, u32 flits)
  * @in: input with the head of a packet
  *
  * Return: output that is free and has the room that the rule asks for;
- * FLIT_NONE: no output has them now.
+ * FLIT_NONE: there is no such output now.
  */
 u32 flit_pick(struct flit_net *n, u32 router, u32 in)
 {

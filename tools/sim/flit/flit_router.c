@@ -4,11 +4,12 @@
  *
  * Each allocation is separable, input first, with one iteration: an input, or a
  * group of inputs that share an input of the switch, makes one request, and an
- * output or port grants one.  Turns advance with grants only.
+ * output or port grants one request.  The turns that decide between requests
+ * advance only with a grant.
  */
 #include "flit.h"
 
-/* Distance of a request from the request to serve first. */
+/* Distance of request @at from request @turn, which is served first. */
 static u32 behind(u32 at, u32 turn, u32 all)
 {
 	return at >= turn ? at - turn : at + all - turn;
@@ -151,12 +152,12 @@ static bool may_pass(struct flit_net *n, u32 router, const struct flit_in *i)
 }
 
 /*
- * The inputs that have an output and may pass; inputs that share a switch input
- * take turns.
+ * The inputs that have an output and may pass the switch.  Inputs that share an
+ * input of the switch take turns.
  */
 struct pass_list {
 	u32 way;	/* port by which flits arrive, FLIT_NONE: none yet */
-	u32 chosen;	/* its input */
+	u32 chosen;	/* input of @way that is chosen */
 	u32 least;	/* distance from the input to serve first */
 	u32 now[64];	/* inputs that pass the switch without a request */
 	u32 count;
@@ -205,9 +206,9 @@ static void pass_request(struct flit_net *n, u32 router, u32 in, struct pass_lis
 }
 
 /*
- * Each port that has one input of the switch chooses one of its inputs; then
- * each port by which flits leave chooses one of the chosen inputs.  A host
- * behind PCIe has its own channel, which needs no choice.
+ * Each port with a single input of the switch chooses one of its inputs.  Then
+ * each port by which flits leave chooses one of these inputs.  A host behind
+ * PCIe has its own channel, which needs no choice.
  */
 static void switch_alloc(struct flit_net *n, u32 router)
 {

@@ -3,8 +3,8 @@
  * Flit engine: traffic on the fabric's own routers.
  *
  * Buffers, routes, virtual channels and times are those of the packet engine.
- * As there, a packet leaves when the buffer behind the link has room for all of
- * it.
+ * As in the packet engine, a packet leaves when the buffer behind the link has
+ * room for all of it.
  */
 #include <errno.h>
 #include "flit.h"

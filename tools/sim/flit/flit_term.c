@@ -53,7 +53,7 @@ static void generate(struct flit_net *n, u32 node)
 	n->sending[node / 64] |= 1ULL << node % 64;
 }
 
-/* A VC with room; if possible, not the VC used last. */
+/* A VC with room; the VC used last only if no other has room. */
 static bool choose(const struct flit_net *n, struct flit_host *h)
 {
 	u32 i;
