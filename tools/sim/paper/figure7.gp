@@ -8,7 +8,7 @@
 width = 1000
 height = 600
 load scripts . "/style.gp"
-# Below the plots, where the names have the full width.
+# The legend is below the plots, where the names have the full width.
 set key outside bottom left horizontal Left reverse maxcols 1 font ",9"
 set bmargin 9.5
 set multiplot layout 1,2 title title font ",14"

@@ -10,7 +10,8 @@ if (form eq "png") {
 }
 set output file
 
-# Colours for colour-blind readers, too; the paper's points are black.
+# Colours that colour-blind readers can tell apart; the paper's points are
+# black.
 set style line 1 lc rgb "#0072b2" lw 2 pt 7 ps 0.9
 set style line 2 lc rgb "#d55e00" lw 2 pt 5 ps 0.9
 set style line 3 lc rgb "#56b4e9" lw 2 dt 2 pt 6 ps 0.9

@@ -5,8 +5,9 @@
 # hypercube: the range of each parameter is cut into as many parts as there are
 # samples, and each part is used once, in a separate random order. The defaults
 # are a further sample, as a default at an end of its range is in no other
-# sample. Fitted parameters are fitted again for each sample, by the procedure of
-# the report; samples that cannot give the numbers fitted to are left out.
+# sample. Fitted parameters are fitted again for each sample, by the procedure
+# of the report. Samples for which no value gives the published numbers are left
+# out.
 
 package Paper::Band;
 
@@ -16,7 +17,7 @@ use List::Util qw(max min);
 use Paper::Plan;
 use Paper::Run;
 
-# Random numbers are the same in each run, as results are cached by command
+# Random numbers are the same in each run, because results are cached by command
 # line.
 my $state;
 
@@ -28,7 +29,7 @@ sub draw
 	return int($state / 2**31 * $below);
 }
 
-# Rows of the table of origins.
+# Returns the rows of the simulator's table of origins.
 sub origins
 {
 	my ($sim) = @_;
@@ -56,8 +57,8 @@ sub value_at
 	       $unit;
 }
 
-# samples ROWS, COMMAND, COUNT: options of each sample of a command, by name; the
-# last has the defaults.
+# samples ROWS, COMMAND, COUNT: returns COUNT samples of the options of COMMAND,
+# each a hash by name, and a last sample with the defaults.
 sub samples
 {
 	my ($rows, $command, $count) = @_;
@@ -88,7 +89,7 @@ sub text_of
 	return join(' ', map { "--$_ $options{$_}" } sort keys %options);
 }
 
-# Samples of each command.
+# Returns the samples of each command.
 sub all_samples
 {
 	my ($rows, $quick) = @_;
@@ -98,9 +99,9 @@ sub all_samples
 		spmv => [samples($rows, 'spmv', $quick ? 3 : 24)]);
 }
 
-# Fitted parameters are fitted again for each sample. The first simulations find
-# the PEGroup's time: a broadcast on eight nodes, in which the PEGroup takes no
-# time.
+# Fitted parameters are fitted again for each sample. The first simulations
+# serve to find the PEGroup's time: each is a broadcast on eight nodes in which
+# the PEGroup takes no time.
 sub first_jobs
 {
 	my ($rows, $quick) = @_;
@@ -120,9 +121,9 @@ sub first_jobs
 	return @jobs;
 }
 
-# Time of a cycle of 500 MHz in us, which the PEGroup adds to a broadcast.
+# Time in us that the PEGroup adds to a broadcast per cycle, at 500 MHz.
 use constant CYCLE => 0.002;
-# Most cycles of the PEGroup that are tried.
+# The largest number of cycles of the PEGroup that is tried.
 use constant PEGROUP_MOST => 200;
 
 # pegroup RUN, COMMAND, SAMPLE, WANT: the fewest cycles of the PEGroup for which
@@ -139,8 +140,9 @@ sub pegroup
 	return;
 }
 
-# Jobs: all tori of figure 7, all numbers of nodes of figure 10, fewer rows and
-# nodes than figure 9. Samples that no time of the PEGroup fits are left out.
+# Returns the jobs of the bands: all tori of figure 7, all numbers of nodes of
+# figure 10, fewer rows and nodes than figure 9. Samples that no time of the
+# PEGroup fits are left out.
 sub jobs
 {
 	my ($run, $rows, $ref, $quick) = @_;
@@ -185,7 +187,7 @@ sub band
 	return @values ? (min(@values), max(@values)) : ();
 }
 
-# Band of the ratio on a torus.
+# Returns the band of an operation's ratio on a torus.
 sub ratio
 {
 	my ($run, $op, $torus) = @_;
@@ -193,9 +195,10 @@ sub ratio
 	return band($run, $op, sub { $run->ratio($_[0], $torus) });
 }
 
-# step_fit ROWS, WANT: the fixed time of a step for which the first number of
-# cells gains WANT on the most nodes, in us: gain = (step + messages) / (step +
-# network); ROWS have none. Negative: no time fits.
+# step_fit ROWS, WANT: returns the fixed time of a step, in us, for which the
+# smallest number of cells has the gain WANT on the most nodes. gain = (step +
+# messages) / (step + network). ROWS were simulated without a fixed time. A
+# negative result means that no time fits.
 sub step_fit
 {
 	my ($rows, $want) = @_;
@@ -207,8 +210,9 @@ sub step_fit
 	return ($messages - $want * $network) / ($want - 1) - $compute;
 }
 
-# Gains of a sample of the heat equation, by cells and nodes, or nothing if no time
-# of a step fits. A quick run has fewer nodes, and the default time.
+# Returns the gains of a sample of the heat equation, by cells and nodes, or
+# nothing if no fixed time fits. A quick run has fewer nodes, and the default
+# time.
 sub heat_gains
 {
 	my ($run, $ref, $quick, $id) = @_;
@@ -226,7 +230,7 @@ sub heat_gains
 	return \%gain;
 }
 
-# Band of the heat equation's gain.
+# Returns the band of the heat equation's gain.
 sub heat
 {
 	my ($run, $ref, $quick, $cells, $nodes) = @_;
@@ -238,8 +242,9 @@ sub heat
 	});
 }
 
-# Rows of a sample of SpMV with the routing whose gain on the most nodes is nearer
-# to the published gain. SAMPLE: the id of its job with adaptive routing.
+# Returns the rows of a sample of SpMV, with the one of two routings whose gain
+# on the most nodes is nearer to the published gain. SAMPLE is the id of the
+# sample's job with adaptive routing.
 sub spmv_rows
 {
 	my ($run, $ref, $sample) = @_;
@@ -254,7 +259,7 @@ sub spmv_rows
 	return @{$near->[1]};
 }
 
-# Band of SpMV's gain in per cent.
+# Returns the band of SpMV's gain in per cent.
 sub spmv
 {
 	my ($run, $ref, $nodes) = @_;
@@ -267,8 +272,8 @@ sub spmv
 	});
 }
 
-# Band of how often an application's gain decreases from one number of nodes to
-# the next.
+# Returns the band of the number of times that an application's gain decreases
+# from one number of nodes to the next.
 sub trend
 {
 	my ($run, $ref, $quick, $name) = @_;
@@ -295,7 +300,7 @@ sub drops
 	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
 }
 
-# Numbers of nodes of SpMV's band.
+# Returns the numbers of nodes of SpMV's band.
 sub spmv_nodes
 {
 	my ($run) = @_;
@@ -305,7 +310,8 @@ sub spmv_nodes
 			@{$run->answer($first)->{rows}} : ();
 }
 
-# Samples of each command, those with fitted parameters, and the values of these.
+# Returns for each command: the number of samples, how many of them could be
+# fitted, and the fitted values.
 sub fitted
 {
 	my ($run, $ref, $quick) = @_;
@@ -335,7 +341,7 @@ sub fitted
 	return @rows;
 }
 
-# Number of simulations of the bands.
+# Returns the number of simulations of the bands.
 sub count
 {
 	my ($run) = @_;

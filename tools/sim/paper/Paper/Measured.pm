@@ -11,9 +11,9 @@ use Digest::SHA qw(sha1_hex);
 use Paper::Plan;
 use Paper::Run;
 
-# Program, numbers of units of a node, name of the unit, and the simulated case,
-# whose nodes have the first of these numbers. A quick run simulates fewer
-# nodes.
+# Each case: program, name of its unit, measured numbers of units per node, and
+# the simulated case and its name, both also for a quick run. Simulated nodes
+# have the first number of units.
 my @CASES = (
 	['spmv', 'rows', [1250, 10000, 80000],
 	 "spmv --from 512 --to 512 --rows $Paper::Plan::BAND_ROWS",
@@ -39,7 +39,8 @@ sub new
 	return $self;
 }
 
-# Times of a program, measured once per build of the program.
+# Returns the times of a program, which are measured once per build of the
+# program.
 sub measure
 {
 	my ($self, $case) = @_;
@@ -70,7 +71,8 @@ sub measure
 	}
 }
 
-# Simulations: with the document's rate, and with each of the measured times.
+# Returns the simulations: with the document's rate, and with each of the
+# measured times.
 sub jobs
 {
 	my ($self) = @_;
@@ -105,7 +107,7 @@ sub microseconds
 	return sprintf('%.1f', 1e6 * $seconds);
 }
 
-# The text of the report.
+# Returns the text for the report.
 sub text
 {
 	my ($self, $report) = @_;

@@ -18,8 +18,8 @@ sub saved
 		       100 * ($time / $base - 1));
 }
 
-# Time of a test: the operation, or a step of an application, in the network or
-# by messages.
+# Returns the time of a test, in the network or by messages: of the operation,
+# or of a step of the application.
 sub time_of
 {
 	my ($run, $id, $p2p) = @_;
@@ -58,7 +58,7 @@ sub table_of
 	return Paper::Report::table(['Option', map { $_->[1] } @tests], @rows);
 }
 
-# Greatest time for hosts to reduce among their own processes.
+# Returns the greatest time that a host takes to reduce among its own processes.
 sub local_of
 {
 	my ($report) = @_;

@@ -21,8 +21,8 @@ our %ID = ('2x2x2' => 'bcast-8-3d', '16x16x32' => 'bcast-8192-3d',
 	   '8x8x8x16' => 'bcast-8192-4d');
 
 # Parameters that the document does not give, and assumptions: id, text,
-# options, and torus sizes if they differ from those of @RATIOS. Blocks in a
-# torus twice as large have no wrap-around.
+# options, and torus sizes if they differ from those of @RATIOS. A block in a
+# torus that is twice as large in each dimension has no wrap-around links.
 my @doubled = (['4x4x4', '2x2x2'], ['32x32x64', '16x16x32'],
 	       ['16x16x16x32', '8x8x8x16']);
 our @CHOICES = (
@@ -66,8 +66,8 @@ our @REDUCE = (
 );
 
 # SpMV: routing of messages between hosts, in the order of the curves: id of the
-# jobs, text, options, logarithm of the largest number of nodes. The first is
-# compared with the document.
+# jobs, text, options, logarithm of the largest number of nodes. Results of the
+# first are compared with the document.
 our @SPMV = (
 	['figure9', 'adaptive routing', '', 11],
 	['figure9-order', 'dimension order', '--routing deterministic', 9],
@@ -75,11 +75,11 @@ our @SPMV = (
 	 '--routing deterministic --ranks last', 9],
 );
 
-# A smaller case that compares parameters, and these parameters.
+# A smaller case, to compare parameters, and the parameters.
 our $BAND_ROWS = 640000;
 our $SPMV = "spmv --from 512 --to 512 --rows $BAND_ROWS";
-# A still smaller case with several numbers of nodes, for the band of figure 9:
-# on 512 nodes, its gain differs by less than a point.
+# A still smaller case with several numbers of nodes, for the band of figure 9.
+# On 512 nodes, its gain differs from the case above by less than a point.
 our $BAND_MOST = 512;
 our $SPMV_BAND_ROWS = 320000;
 our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $SPMV_BAND_ROWS";
@@ -115,8 +115,8 @@ our @HEAT_CHOICES = (
 	 '--overhead 300ns'],
 );
 
-# Options of the next generation: id, text, and the options of each command that
-# has them.
+# Options of the next generation of the network: id, text, and the options of
+# each command that has them.
 our @NEXT = (
 	['base', 'the network as published',
 	 {coll => '', spmv => '', heat2d => ''}],
@@ -143,9 +143,9 @@ our @NEXT = (
 		    '--credit-cycles 256'}],
 );
 
-# Tests of the next generation: id, text, command, its options, torus, the same
-# torus with its largest dimension first, cost. For applications the torus is in
-# the options.
+# Tests of the next generation of the network: id, text, command, its options,
+# torus, the same torus with its largest dimension first, cost. For applications
+# the torus is in the options.
 our @TESTS = (
 	['bcast', 'broadcast, 256 B, 8192 nodes', 'coll', '--op bcast',
 	 '8x8x8x16', '16x8x8x8', 1],
@@ -247,8 +247,9 @@ sub choices
 	return @jobs;
 }
 
-# SpMV has an eighth of the rows, so that packets need no trains; the table of
-# parameters shows the effect of both. A quick run stops at 32 nodes.
+# SpMV has an eighth of the published rows, so that packets need no trains; the
+# table of parameters shows the effect of fewer rows and of trains. A quick run
+# stops at 32 nodes.
 our $SPMV_ROWS = 2560000;
 
 sub figure9
@@ -381,7 +382,7 @@ sub next_generation
 		    middle('8x8x8x16', '8x8x8x16')));
 }
 
-# Search for fitted parameters: each value that is tried, in steps.
+# The search for fitted parameters simulates each value that it tries.
 our @FIT_PEGROUP = (0 .. 20);
 our @FIT_OVERHEAD = map { 10 * $_ } 0 .. 30;
 

@@ -65,7 +65,7 @@ sub draw
 	}
 }
 
-# Rows of nodes, least and greatest value of a band.
+# Returns rows of a band: number of nodes, least and greatest value.
 sub bands
 {
 	my ($self, $band, $tori) = @_;
@@ -102,7 +102,7 @@ sub figure7
 	$self->draw("figure7-$op", 'figure7', title => $title);
 }
 
-# A whole number with its digits in groups of three.
+# Formats a whole number with its digits in groups of three.
 sub spaced
 {
 	my ($number) = @_;
@@ -168,8 +168,8 @@ sub kind
 		$name =~ /^(to|from) [XYZW]/ ? 'link' : 'fifo';
 }
 
-# Activity of the blocks of some routers, from a trace for Perfetto. Its spans
-# are in us; the name of a line is its block.
+# Reads the activity of the blocks of some routers from a trace for Perfetto.
+# Spans of the trace are in us; the name of a line is the name of a block.
 sub figure6
 {
 	my ($self, $op, $title) = @_;
@@ -181,7 +181,7 @@ sub figure6
 		$name{$e->{tid}} = $e->{args}{name}
 			if $e->{ph} eq 'M' && $e->{name} eq 'thread_name';
 	}
-	# Credits to the host arrive a thousand cycles later.
+	# Credits to the host are left out: they arrive a thousand cycles later.
 	my @spans = grep { $_->{ph} eq 'X' && $_->{name} ne 'CREDIT' &&
 			   $_->{dur} > 0 } @{$trace->{traceEvents}};
 
@@ -202,8 +202,8 @@ sub figure6
 		    lines => scalar @names, names => join(' ', map { qq("$_") } @names));
 }
 
-# Columns of a file of link loads that heat maps need, by direction. The load of
-# a link is in per cent of the time until the last packet arrived.
+# Reads the columns that heat maps need from a file of link loads, by direction.
+# The load of a link is in per cent of the time until the last packet arrived.
 sub links
 {
 	my ($self, $name) = @_;

@@ -39,7 +39,8 @@ sub new
 	return bless {%arg, judged => {}}, $class;
 }
 
-# judge REFERENCE, VALUE: whether VALUE is within the margin, and its difference
+# judge REFERENCE, VALUE: returns whether VALUE is within the margin, and its
+# difference from REFERENCE
 sub judge
 {
 	my ($ref, $value) = @_;
@@ -76,7 +77,7 @@ sub allowed
 	       $kind eq 'least' ? 'at least' : 'no step down';
 }
 
-# Three significant digits, without "e".
+# Formats a number with three significant digits, without "e".
 sub number
 {
 	my ($value) = @_;
@@ -89,7 +90,7 @@ sub number
 	return sprintf('%.3g', $value);
 }
 
-# A Markdown table; the first column is text, others are right-aligned.
+# Returns a Markdown table; the first column is text, others are right-aligned.
 sub table
 {
 	my ($head, @rows) = @_;
@@ -98,7 +99,7 @@ sub table
 		    $head, ['---', map { '---:' } @$head[1 .. $#$head]], @rows);
 }
 
-# Published number next to the simulated number.
+# Returns a row of a table: the published number next to the simulated number.
 sub compare
 {
 	my ($self, $name, $value) = @_;
@@ -111,7 +112,8 @@ sub compare
 		$ref->{use} eq 'fitted' ? 'fitted' : 'within');
 }
 
-# All promised numbers; those that a quick run leaves out are not judged.
+# Returns the values of all promised numbers, except those that a quick run
+# leaves out, which are not judged.
 sub promised
 {
 	my ($self) = @_;
@@ -143,7 +145,8 @@ sub promised
 	return \%value;
 }
 
-# A promised speed that others may have slowed down is not judged.
+# A promised speed is not judged if other processes may have slowed the run
+# down.
 sub verdict
 {
 	my ($self, $name, $value) = @_;
@@ -176,7 +179,8 @@ sub promises
 		      'Difference', 'Verdict', 'Use', 'Band', 'Published is'], @rows);
 }
 
-# Band of a published number, as text, and whether the number is within it.
+# Returns the band of a published number, as text, and whether the number is
+# within it.
 sub band_of
 {
 	my ($self, $name) = @_;
@@ -206,7 +210,7 @@ sub band_of
 			inside($self->{ref}{$name}, @band)) : ('', '');
 }
 
-# What the bands of the heat equation need.
+# Returns the first arguments of the functions for bands of the heat equation.
 sub what
 {
 	my ($self) = @_;
@@ -225,8 +229,8 @@ sub inside
 	       $ref->{value} > $most ? 'above' : 'within';
 }
 
-# Numbers with the same use: their count, how many are within their margin, and
-# the names of the others.
+# Returns, for the judged numbers with a use such as "fitted": their count, how
+# many are within their margin, and the names of the others.
 sub tally
 {
 	my ($self, $use) = @_;
@@ -238,7 +242,7 @@ sub tally
 		(@out ? '; outside: ' . join(', ', @out) : '') . ".\n");
 }
 
-# Only predictions count as reproduced.
+# Returns the summary, in which only predicted numbers count as reproduced.
 sub summary
 {
 	my ($self) = @_;
@@ -263,7 +267,7 @@ sub summary
 	return $text . ($left ? ", $left are not judged" : '') . $out;
 }
 
-# The table of origins.
+# Returns the table of origins of parameters.
 sub origins
 {
 	my ($self) = @_;
@@ -277,8 +281,8 @@ sub origins
 		     @{$self->{origins}});
 }
 
-# The least tried value whose ratio on 2x2x2 equals the published ratio after
-# the same rounding; undefined if no value does.
+# Returns the least tried value whose ratio on 2x2x2 equals the published ratio
+# after the same rounding; undefined if there is none.
 sub least_fit
 {
 	my ($self, $name, @values) = @_;
@@ -292,9 +296,9 @@ sub least_fit
 	return;
 }
 
-# The routing whose gain of SpMV is nearer to the published gain, on the
-# greatest number of nodes for which both are simulated; undefined in a quick
-# run.
+# Returns the one of two routings whose gain of SpMV is nearer to the published
+# gain, on the greatest number of nodes for which both are simulated; undefined
+# in a quick run.
 sub routing_fit
 {
 	my ($self) = @_;
@@ -311,8 +315,8 @@ sub routing_fit
 	return (sort { $off{$a} <=> $off{$b} } keys %off)[0];
 }
 
-# Time of a step without the operations for which the gain equals the published
-# gain.
+# Returns the fixed time of a step, without the step's operations, for which the
+# gain equals the published gain.
 sub heat_fit
 {
 	my ($self) = @_;
@@ -341,8 +345,9 @@ sub fits
 		 $self->routing_fit // 'not run', $default{' routing'}]);
 }
 
-# Published numbers with cut-through and with store-and-forward. The latter is
-# fitted to the same number, by a time of hosts.
+# Compares published numbers with results for cut-through and for
+# store-and-forward. Store-and-forward is fitted to the same number, by the time
+# --combine of hosts.
 sub forward
 {
 	my ($self) = @_;
@@ -385,7 +390,8 @@ sub forward
 		      'Store-and-forward', 'Difference', 'Verdict'], @rows);
 }
 
-# Gain of SpMV over the plausible range, by number of nodes.
+# Returns the gain of SpMV over the plausible range of parameters, by number of
+# nodes.
 sub spmv_band
 {
 	my ($self) = @_;
@@ -537,7 +543,7 @@ sub reduce
 	} @Paper::Plan::REDUCE);
 }
 
-# Gain of SpMV by number of rows.
+# Returns the gain of SpMV by number of rows.
 sub by_rows
 {
 	my ($self) = @_;
@@ -616,7 +622,7 @@ sub parameters
 	return join('', map { "    $_" } @lines);
 }
 
-# Values of the template's names.
+# Returns the values of the names in the template.
 sub parts
 {
 	my ($self) = @_;

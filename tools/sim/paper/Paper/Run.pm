@@ -5,9 +5,9 @@
 # simulator runs everything again.
 #
 # Results do not depend on the number of threads. So simulations run with one
-# thread, one on each processor: several threads of one simulation wait for each
-# other. Only those whose time or memory counts run alone, with their own number
-# of threads.
+# thread, one simulation on each processor, because several threads of one
+# simulation would wait for each other. Only simulations whose time or memory
+# counts run alone, with their own number of threads.
 
 package Paper::Run;
 
@@ -20,12 +20,12 @@ use JSON::PP;
 use POSIX qw(sysconf);
 use Time::HiRes qw(time sleep);
 
-# Seconds between two polls of the simulator: short at first, so the measured
-# time of a simulation is exact.
+# Seconds between two polls of the simulator: short at first, so that the
+# measured time of a short simulation is exact.
 use constant {SOON => 0.002, LATER => 0.05};
-# The machine counts as idle while other processes use at most this share of its
-# processors, in per cent; and seconds by which the kernel's counts of a run may
-# be wrong.
+# IDLE: the machine counts as idle while other processes use at most this share
+# of its processors, in per cent. The other number: seconds by which the
+# kernel's counts for a run may be wrong.
 use constant {IDLE => 5, TICKS => 0.03};
 
 # Name of the program in messages.
@@ -65,7 +65,7 @@ sub spew
 	rename("$path.new", $path) or die "$NAME: $path: $!\n";
 }
 
-# Cells of a line of CSV; those in quotes may have commas.
+# Returns the cells of a line of CSV; cells in quotes may have commas.
 sub cells
 {
 	my ($rest) = @_;
@@ -81,7 +81,7 @@ sub cells
 	return @cells;
 }
 
-# Reads results in CSV: a list of rows, each by column name.
+# Reads results in CSV; returns a list of rows, each a hash by column name.
 sub rows
 {
 	my ($csv) = @_;
@@ -109,7 +109,7 @@ sub cache_name
 		       sha1_hex($key));
 }
 
-# A cached result, if it is complete and its files exist.
+# Returns a cached result, if it is complete and its files exist.
 sub cached
 {
 	my ($self, $job) = @_;
@@ -121,7 +121,7 @@ sub cached
 	return $known;
 }
 
-# Peak resident memory of a process so far, in KiB.
+# Returns the peak resident memory of a process so far, in KiB.
 sub memory
 {
 	my ($pid) = @_;
@@ -130,7 +130,7 @@ sub memory
 	return $status =~ /^VmHWM:\s+(\d+)/m ? $1 : 0;
 }
 
-# Seconds of processors that all processes have used so far.
+# Returns the seconds of processor time that all processes have used so far.
 sub busy
 {
 	my $text = slurp('/proc/stat') // '';
@@ -142,8 +142,8 @@ sub busy
 	return sum(@ticks) / sysconf(POSIX::_SC_CLK_TCK());
 }
 
-# Share of the machine's processors that others used during simulations, in per
-# cent.
+# Returns the share of the machine's processors that other processes used during
+# simulations, in per cent.
 sub others
 {
 	my ($self, @answers) = @_;
@@ -160,7 +160,7 @@ sub idle
 	return $self->others(@answers) <= IDLE;
 }
 
-# The simulator, in one process or in several.
+# Returns the command of the simulator, in one process or in several.
 sub program
 {
 	my ($self, $procs) = @_;
@@ -192,8 +192,8 @@ sub start
 	exec(@{$sim{command}}) or exit 127;
 }
 
-# The result of a simulation that has ended, or nothing. Its "others" is the
-# processor time of all processes except this simulation.
+# Returns the result of a simulation that has ended, or nothing. In the result,
+# "others" is the processor time of all processes except this simulation.
 sub ended
 {
 	my ($self, $sim) = @_;
@@ -220,7 +220,7 @@ sub ended
 	};
 }
 
-# Wait a moment for simulations that run.
+# Waits a moment for a running simulation to end.
 sub pause
 {
 	my ($self, @sims) = @_;
@@ -239,7 +239,7 @@ sub simulate
 	return $result;
 }
 
-# The fastest of several runs, for jobs that measure speed.
+# Keeps the fastest of several runs, for jobs that measure speed.
 sub fastest
 {
 	my ($self, $job) = @_;
@@ -260,8 +260,8 @@ sub clear
 	print STDERR "\r", ' ' x 78, "\r" if $self->{tty};
 }
 
-# Time left: the time of the jobs so far, scaled by the cost of the remaining
-# jobs.
+# Prints the time left: the time of the jobs so far, scaled by the cost of the
+# remaining jobs.
 sub show
 {
 	my ($self, $job) = @_;
@@ -320,8 +320,8 @@ sub together
 	}
 }
 
-# Whether a job runs alone: its time or memory counts, or it has a number of
-# threads or processes of its own.
+# Returns whether a job runs alone: its time or memory counts, or the job sets
+# its number of threads or processes.
 sub alone
 {
 	my ($job) = @_;
@@ -330,8 +330,8 @@ sub alone
 	       grep { $_ eq '--threads' } @{$job->{args}};
 }
 
-# Run all jobs without a cached result; if the run is to measure speed, also those
-# whose time counts and was taken while the machine was not idle.
+# Runs all jobs without a cached result. If the run is to measure speed, it
+# repeats jobs whose time counts and was taken while the machine was not idle.
 sub run
 {
 	my ($self, @jobs) = @_;
@@ -377,7 +377,7 @@ sub has
 	return defined $self->{done}{$id};
 }
 
-# One cell of the only row that has these values.
+# Returns one cell of the only row of a result that has the given values.
 sub cell
 {
 	my ($self, $id, $column, %where) = @_;
@@ -391,7 +391,7 @@ sub cell
 	return $rows[0]{$column} // die "$NAME: $id: no column '$column'\n";
 }
 
-# Ids of a series of jobs NAME-0, NAME-1, ...
+# Returns the ids of a series of jobs NAME-0, NAME-1, ...
 sub series
 {
 	my ($self, $name) = @_;
@@ -399,7 +399,7 @@ sub series
 	return grep { /^\Q$name\E-\d+$/ } sort keys %{$self->{done}};
 }
 
-# Rows of an application, of all its jobs, by number of nodes.
+# Returns the rows of all jobs of an application, by number of nodes.
 sub app
 {
 	my ($self, $name) = @_;
@@ -409,7 +409,8 @@ sub app
 	       $self->series($name);
 }
 
-# Time of messages over time in the network, for one torus.
+# Returns the time by messages divided by the time in the network, for one
+# torus.
 sub ratio
 {
 	my ($self, $id, $torus, $column) = @_;

@@ -8,7 +8,7 @@ use strict;
 use warnings;
 use Paper::Plan;
 
-# Seconds below which a time is no measure.
+# Times below this number of seconds are too short to compare.
 use constant SHORT => 0.2;
 
 # Threads, or processes of one thread, share one simulation (strong scaling), or
@@ -18,7 +18,8 @@ my @WAYS = (1, 2, 4, 8);
 my %WEAK = (1 => '8x16x16', 2 => '16x16x16', 4 => '16x16x32', 8 => '16x32x32');
 my %WEAK_QUICK = (1 => '4x4x4', 2 => '4x4x8');
 
-# jobs QUICK, MPI, CORES: jobs; MPI: is there a simulator for several processes?
+# jobs QUICK, MPI, CORES: returns the jobs. MPI: is there a simulator for
+# several processes?
 sub jobs
 {
 	my ($quick, $mpi, $cores) = @_;
@@ -45,7 +46,8 @@ sub jobs
 	return @jobs;
 }
 
-# Efficiency of N ways; WANTED: seconds of an efficiency of 1.
+# Returns the efficiency of N threads or processes; WANTED is the time in
+# seconds at an efficiency of 1.
 sub efficiency
 {
 	my ($run, $kind, $n, $wanted) = @_;
@@ -58,7 +60,7 @@ sub efficiency
 	return sprintf('%.2f', $wanted / $seconds);
 }
 
-# Rows of a kind of scaling.
+# Returns the rows of the table for one kind of scaling.
 sub rows
 {
 	my ($run, $kind, $way) = @_;
@@ -78,8 +80,9 @@ sub rows
 	return @rows;
 }
 
-# Threads and processes: seconds and efficiency measured on this machine, and the
-# efficiency that the balance of events allows on as many processors.
+# Returns the table, for threads and for processes: seconds and efficiency
+# measured on this machine, and the efficiency that the balance of events allows
+# on as many processors.
 sub text
 {
 	my ($run) = @_;

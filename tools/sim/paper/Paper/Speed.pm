@@ -21,7 +21,7 @@ use Paper::Scaling;
 # load 0.2 is a third of that at 0.05.
 my @BOOKSIM = (['0.05', 0.6, 0.9], ['0.2', 0.2, 0.3]);
 
-# Simulations whose times count; a quick run has shorter ones.
+# Simulations whose times count; a quick run has shorter simulations.
 sub jobs
 {
 	my ($quick) = @_;
@@ -63,7 +63,7 @@ sub memory_jobs
 				 alone => 1));
 }
 
-# Rows of the table: ids of simulations, and what they are.
+# Rows of the table: ids of simulations, and what they simulate.
 my @ROWS = (
 	[['speed-bcast'], 'broadcast, 16x16x32'],
 	[['speed-allreduce'], 'allreduce by messages, 32x32x32'],
@@ -76,7 +76,8 @@ my @ROWS = (
 my %PROMISED = ('speed-bcast' => 0, 'speed-allreduce' => 1, 'speed-figure7' => 2,
 		'speed-spmv-512' => 3, 'speed-spmv' => 4);
 
-# total RUN, KEY, ID...: sum of a cost of several simulations
+# total RUN, KEY, ID...: returns the sum of KEY, such as a time, over several
+# simulations
 sub total
 {
 	my ($run, $key, @ids) = @_;
@@ -91,8 +92,8 @@ sub idle
 	return $run->idle(map { $run->answer($_) } @ids);
 }
 
-# A promised speed, in seconds or as a rate, and whether an idle machine may be
-# faster; nothing if it was not run.
+# Returns a promised speed, in seconds or as a rate, and whether an idle machine
+# may be faster; nothing if its simulation was not run.
 sub promised
 {
 	my ($run, $name) = @_;
@@ -107,7 +108,7 @@ sub promised
 	return ($cpu < $wall ? $cpu : $wall, !idle($run, @ids));
 }
 
-# Memory of a simulation of many nodes, per node.
+# Returns the memory per node of a simulation of many nodes.
 sub per_node
 {
 	my ($answer) = @_;
@@ -147,7 +148,7 @@ sub time_table
 }
 
 # Both engines with the same traffic. The flit engine counts the routers that
-# have flits; those of the packet engine are the same.
+# have flits; the packet engine has the same number.
 sub engines
 {
 	my ($run) = @_;
@@ -173,8 +174,9 @@ sub engines
 		 'flit-hops'], @rows);
 }
 
-# The work of BookSim 2: the textbook's routers, and the same traffic on both
-# engines. In the table: how many times as fast, at least and at most.
+# Compares the engines with BookSim 2, which simulates the textbook's routers,
+# for the same traffic. The table has the least and the greatest speed relative
+# to BookSim 2.
 sub booksim
 {
 	my ($run) = @_;
@@ -203,7 +205,7 @@ sub booksim
 	       (@fast ? join(', ', @fast) : 'none') . ".\n";
 }
 
-# The section of the report.
+# Returns the section of the report.
 sub text
 {
 	my ($run) = @_;
