@@ -71,15 +71,15 @@ void avoid_failures(struct angara_fabric *f, const char *list,
 }
 
 /**
- * struct outcome - routes with certain failures
+ * struct outcome - results for cases of failures, each with its routes
  * @failures: number of cases
  * @updown: cases with up*down* routes
  * @circle: cases with channels that can wait for each other in a cycle
- * @no_tree: cases without a tree over all nodes that can reach each other
- * @lost: most pairs without a route
- * @changed: most entries that changed
- * @longest: most cables of a route
- * @cables: sum over all routes
+ * @no_tree: cases in which no tree joins all nodes that can reach each other
+ * @lost: pairs of nodes without a route, in the worst case
+ * @changed: entries of routing tables that changed, in the worst case
+ * @longest: cables of the longest route
+ * @cables: sum of the cables of all routes
  * @routes: number of routes
  */
 struct outcome {

@@ -111,7 +111,10 @@ static void draw_whole(const struct angara_fabric *f, FILE *out)
 		}
 }
 
-/* A box per group of nodes, and per group and layer of switches. */
+/*
+ * Draws a box for each group of nodes, and for each group and layer of
+ * switches.
+ */
 static void draw_summary(const struct angara_fabric *f, FILE *out)
 {
 	uint32_t routers = angara_fabric_routers(f), nodes = angara_fabric_nodes(f);
@@ -202,7 +205,7 @@ int cmd_svg(const struct opts *o, int argc, char **argv)
 
 	(void)argc;
 	angara_fabric_close(need_fabric(argv[0]));
-	/* The drawing program inherits standard output. */
+	/* Redirect standard output first: the drawing program inherits it. */
 	if (o->output && !freopen(o->output, "w", stdout))
 		return fail("%s: %s", o->output, strerror(errno));
 	dot = popen("dot -Tsvg", "we");

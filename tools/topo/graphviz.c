@@ -120,7 +120,10 @@ static void put_graph(const char *path, Agraph_t *graph, FILE *out)
 				put_cable(path, edge, labels, out);
 }
 
-/* The library itself prints errors of the text: do not print a second line. */
+/*
+ * The library itself prints what is wrong with the text: do not print a second
+ * message.
+ */
 static int quiet(char *text)
 {
 	(void)text;

@@ -7,7 +7,7 @@
 #ifdef ANG_HAVE_METIS
 #include <metis.h>
 
-#define TRIES	4	/* seeds tried */
+#define TRIES	4	/* seeds with which METIS is tried */
 
 /**
  * struct halves - a graph in two parts
@@ -36,7 +36,10 @@ static int64_t growth(const struct halves *h, uint32_t router)
 	return sum;
 }
 
-/* Makes the parts exact halves by number of nodes; METIS returns approximate halves. */
+/*
+ * Moves nodes until both parts have the same number, or differ by one. METIS
+ * returns approximate halves.
+ */
 static void balance(const struct halves *h)
 {
 	uint32_t nodes = angara_fabric_nodes(h->f), routers = angara_fabric_routers(h->f);

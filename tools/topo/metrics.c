@@ -131,7 +131,7 @@ int cmd_metrics(const struct opts *o, int argc, char **argv)
 	return 0;
 }
 
-/* Bisection: exact, the best that METIS finds, or unknown. */
+/* Adds the bisection to a row: exact, the best that METIS finds, or unknown. */
 static void add_halves(json_object *row, const struct angara_fabric *f, uint32_t exact)
 {
 	uint32_t halves = exact ? exact : metis_halves(f);

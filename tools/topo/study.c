@@ -47,13 +47,13 @@ static const uint32_t published[MEASURES][SIZES][KINDS] = {
 	  { 9600, 12800, 9600, 9600 }, { 104000, 128000, 96000, 128000 } },
 };
 
-/* Sources of the numbers that an explanation computes. */
+/* Ways to compute the number that an explanation gives. */
 enum { GRAPH, FORMULA, PAIRS, CLIQUES, SWITCH_FLOW, NUMBER };
 
 /**
  * struct reason - the reason why a published cell differs
  * @measure: measure
- * @size: index of modules
+ * @size: index of the number of modules
  * @kind: topology
  * @how: how the published number is computed from @fabric
  * @fabric: description, or for CLIQUES the sizes of the lines
@@ -208,7 +208,10 @@ static uint32_t count_pairs(const struct angara_fabric *f)
 	return pairs;
 }
 
-/* The text of a graph in which all nodes of each line are joined, such as 8x4. */
+/*
+ * The text of a graph whose nodes form a grid, such as 8x4; all nodes of each
+ * row, and of each column, are joined.
+ */
 static char *clique_text(const char *sizes)
 {
 	unsigned int x, y, a, b;
@@ -233,7 +236,10 @@ static char *clique_text(const char *sizes)
 	return text;
 }
 
-/* The number that an explanation gives; the explanation holds if it is the published number. */
+/*
+ * Computes the number that an explanation gives.  The explanation holds if this
+ * is the published number.
+ */
 static uint32_t recompute(const struct reason *r)
 {
 	uint32_t graph[MEASURES], formula[MEASURES];
@@ -362,7 +368,7 @@ static bool add_reasons(const struct study *s, json_object *rows)
  * @last: index of the largest
  * @least: least quotient of the other topology by MKNS
  * @most: greatest quotient
- * @mean: the statement is about the average over the sizes, not about each
+ * @mean: the statement is about the average over the sizes, not about each size
  */
 static const struct claim {
 	const char *text;

@@ -21,8 +21,8 @@
  * @prices: --prices
  * @nodes: --nodes
  * @root: --root
- * @failed: --failed, or NULL: nothing
- * @goal: --goal, or NULL: by the number of trees
+ * @failed: --failed, or NULL: no failures
+ * @goal: --goal, or NULL: the goal depends on the number of trees
  * @trees: --trees
  * @bytes: --bytes
  * @local: --local
@@ -52,7 +52,7 @@ static inline void out_rows(const struct opts *o, json_object *rows)
 	rows_print(rows, o->json, o->markdown);
 }
 
-/* Is a description a file of Graphviz? */
+/* Does a description of a fabric name a file of Graphviz? */
 bool is_graphviz(const char *text);
 /*
  * Reads a Graphviz file as a list of cables; ends the program if it is not such

@@ -49,7 +49,7 @@ int cmd_route(const struct opts *o, int argc, char **argv)
 	return 0;
 }
 
-/* A plan by the options, without existing trees. */
+/* Makes the plan that the options describe, for a fabric without trees. */
 static struct angara_plan *need_plan(const struct opts *o, const struct angara_fabric *f)
 {
 	struct angara_plan_attr attr = {

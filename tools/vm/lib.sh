@@ -48,14 +48,14 @@ as_root()
 	fi
 }
 
-# Lines of a list file without comments.
+# Prints the lines of a list file without comments.
 list()
 {
 	sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"
 }
 
-# The kernels of the guest root, the oldest first; without a root, the kernels
-# of the list.
+# Prints the kernels of the guest root, the oldest first; without a root, the
+# kernels of the list.
 kernel_names()
 {
 	if [ -e "$ROOTFS/.stamp" ]; then
@@ -65,8 +65,8 @@ kernel_names()
 	fi | sort -V
 }
 
-# Kernels that debug-kernel builds. They have names like other kernels, but are
-# used only on request.
+# Prints the kernels that debug-kernel builds. Options name them like other
+# kernels, but they are used only on request.
 DEBUG_KERNELS='debug kcsan'
 
 is_debug_kernel()
@@ -84,7 +84,8 @@ is_kernel()
 	is_debug_kernel "$1" || kernel_names | grep -qxF -- "$1"
 }
 
-# Files that modules of a kernel are built against, in the chroot.
+# Prints the folder, in the chroot, of the files that modules of a kernel are
+# built against.
 kernel_build_dir()
 {
 	if is_debug_kernel "$1"; then

@@ -9,7 +9,8 @@ apt_get()
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@"
 }
 
-# The machine's own mirror of Debian's main archive.
+# Prints the address of the mirror of Debian's main archive that this machine
+# uses.
 find_mirror()
 {
 	# shellcheck disable=SC2016 # apt expands these, not the shell
@@ -24,7 +25,8 @@ mirror()
 
 	uri=$(find_mirror)
 	if [ -z "$uri" ]; then
-		# Without fetched lists apt does not know the origins.
+		# Before apt has fetched its lists, it does not know which
+		# archive is Debian's.
 		apt_get update
 		uri=$(find_mirror)
 	fi
@@ -32,7 +34,7 @@ mirror()
 	echo "$uri"
 }
 
-# apt in a guest root uses the host's settings for the mirror.
+# Prints the host's settings for the mirror, as options for apt in a guest root.
 apt_options()
 {
 	apt-config dump | grep -E '^Acquire::(Check-|https?::)[^ ]+ ".+";' || true

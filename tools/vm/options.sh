@@ -23,7 +23,7 @@ need()
 	[[ $2 =~ ^$3$ ]] || usage_error "$1: '$2' is not $4"
 }
 
-# need_value OPTION [VALUE]...
+# need_value OPTION [VALUE]...: rejects an option without a value
 need_value()
 {
 	[ $# -ge 2 ] || usage_error "$1 needs a value"
@@ -79,8 +79,8 @@ guest_option()
 	esac
 }
 
-# Sets defaults that depend on the kernel, and checks that the required parts
-# are built.  need_guest DRIVER: DRIVER is empty if no module is loaded.
+# need_guest DRIVER: sets defaults that depend on the kernel, and checks that
+# the required parts are built. DRIVER is empty if no module is loaded.
 need_guest()
 {
 	[ -s "$GUEST/image.stamp" ] ||

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Packages of Debian that are neither installed here nor in the guest root.
-# Scripts that source this have sourced lib.sh.
+# Downloads packages of Debian that are installed neither here nor in the guest
+# root. Scripts that source this have sourced lib.sh.
 
 # package_apt KIND SUITE ARG...: downloads to the current folder by apt-get ARG,
 # from the mirror of the guest root, on a host of any release. KIND is "deb", or
@@ -19,7 +19,7 @@ package_apt()
 	shift 2
 	mkdir -p apt/lists/partial apt/archives/partial
 	: >apt/status
-	# The root's list of sources names the mirror.
+	# The list of sources in the guest root names the mirror.
 	grep -E "^deb [^ ]+ $suite " "$ROOTFS/etc/apt/sources.list" |
 		sed "s/^deb /$kind [signed-by=\/usr\/share\/keyrings\/debian-archive-keyring.gpg] /" \
 		>apt/sources.list

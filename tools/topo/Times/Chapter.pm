@@ -27,7 +27,7 @@ sub say
 	$self->{text} .= "$_\n" for @lines;
 }
 
-# A table in Markdown: the first row is its head.
+# Prints a table in Markdown; the first row is its head.
 sub table
 {
 	my ($self, $head, @rows) = @_;
@@ -37,7 +37,7 @@ sub table
 	$self->say('');
 }
 
-# Measures of a fabric's graph, by name.
+# Returns the measures of a fabric's graph, a hash by name.
 sub metrics
 {
 	my ($self, $text) = @_;
@@ -88,7 +88,8 @@ sub compared
 		      'distance'], @rows);
 }
 
-# Parameters by their source, as the simulator prints them with their defaults.
+# Prints the table of parameters, by source, with the defaults that the
+# simulator prints.
 sub parameters
 {
 	my ($self) = @_;
@@ -113,7 +114,8 @@ sub parameters
 		     map { @{$rows{$_} // []} } qw(given fitted free));
 }
 
-# Delays of packets from node 0: greatest and mean; and number of cables.
+# Returns the delays of packets from node 0, greatest and mean, and the numbers
+# of cables.
 sub idle_of
 {
 	my ($self, $id) = @_;
@@ -144,7 +146,7 @@ sub idle
 		      'cables, farthest', 'ns, farthest'], @rows);
 }
 
-# The end of a curve: its last load below saturation.
+# Returns the end of a curve: its last load below saturation.
 sub saturation
 {
 	my ($self, $id) = @_;
@@ -275,7 +277,8 @@ sub collectives
 	$self->table(['size', 'us', @Times::Plan::KINDS], @rows);
 }
 
-# Long operations over several trees: times, the gain, and the expected gain.
+# Prints the table of long operations over several trees: times, gain, and
+# expected gain.
 sub stripes
 {
 	my ($self) = @_;
@@ -341,8 +344,8 @@ sub switches
 		      'packet, ns, farthest', 'broadcast, 256 B, us'], @rows);
 }
 
-# Measures of a size: for each, whether more is better, and its values by
-# topology.
+# Returns the measures for a size. Each has a text, whether more is better, and
+# values by topology.
 sub measured
 {
 	my ($self, $size) = @_;
@@ -371,7 +374,7 @@ sub measured
 	return @all;
 }
 
-# Throughput of all topologies for a pattern.
+# Returns the throughput of each topology at the ends of curves.
 sub ends
 {
 	my ($self, $prefix) = @_;
@@ -380,7 +383,7 @@ sub ends
 	       0 .. $#Times::Plan::KINDS;
 }
 
-# The best topology by each measure, and the place of MKNS.
+# Prints the best topology by each measure, and the place of MKNS.
 sub winners
 {
 	my ($self) = @_;

@@ -10,7 +10,7 @@ use warnings;
 use List::Util qw(max min);
 use Times::Plan;
 
-# Ratios as text, "1.10 to 1.35".
+# Formats ratios as text, "1.10 to 1.35".
 sub range
 {
 	my @ratios = @_;
@@ -19,7 +19,8 @@ sub range
 	return $low eq $high ? $low : "$low to $high";
 }
 
-# Time of another topology divided by that of MKNS, at each size.
+# Returns the value of another topology divided by the value of MKNS, at each
+# size.
 sub quotients
 {
 	my ($chapter, $kind, $value) = @_;
@@ -27,8 +28,8 @@ sub quotients
 	return map { $value->($_, $kind) / $value->($_, 0) } @{$chapter->{sizes}};
 }
 
-# "MKNS is ahead of each": a row per topology. @least: least quotient that
-# counts as ahead.
+# Judges that MKNS is ahead of each other topology; returns a row per topology.
+# MKNS is ahead if the quotient is at least $least.
 sub ahead
 {
 	my ($chapter, $text, $least, $value) = @_;
@@ -43,8 +44,8 @@ sub ahead
 	} 1 .. $#Times::Plan::KINDS;
 }
 
-# The quotient of the times of a broadcast equals that of the trees' depths,
-# within a tenth.
+# Judges that times of a broadcast have the same quotient as the depths of the
+# trees, within a tenth.
 sub proportional
 {
 	my ($chapter, $text, $time, $length) = @_;
@@ -80,8 +81,8 @@ sub claims
 
 		return $chapter->modules(@_) / $m->{bisection};
 	};
-	# At the load closest to 0.3: delay that other packets add to the idle
-	# delay.
+	# The delay that other packets add to the idle delay, at the load
+	# closest to 0.3.
 	my $waiting = sub {
 		my @rows = @{$run->answer("curve-uniform-$_[0]-$_[1]")->{rows}};
 		my ($near) = sort { abs($a->{load} - 0.3) <=> abs($b->{load} - 0.3) }

@@ -11,9 +11,9 @@ use warnings;
 # Topologies, in the order of tables and curves.
 our @KINDS = ('MKNS', '4D torus', '6D torus', 'fat tree', 'hypercube');
 
-# By number of modules: each topology's description, and modules per node if the
-# description does not have them. A hypercube has the power of two closest to
-# the size.
+# Fabrics by number of modules: for each topology its description, and the
+# modules per node if the description does not give them. A hypercube has the
+# power of two closest to the size.
 our @SIZES = (64, 160, 1600);
 our %FABRIC = (
 	64 => [['mkns:8x4,m=2'], ['torus:4x4x2x2'], ['torus:2x2x2x2x2', 2],
@@ -25,12 +25,12 @@ our %FABRIC = (
 		 ['hypercube:11']],
 );
 
-# The topology from which MKNS is derived.
+# The topology from which MKNS is derived, by number of modules.
 our %KNS = (64 => 'kns:8x4,m=2', 160 => 'kns:8x10,m=2',
 	    1600 => 'kns:8x10x10,m=2');
 
 our @PATTERNS = qw(uniform matrix grid alltoall);
-# Topologies that also have curves with deterministic routing.
+# Patterns that also have curves with deterministic routing.
 our @ORDERED = qw(uniform matrix);
 
 # Collective operations: name, operation, bytes.
@@ -40,8 +40,8 @@ our @COLLS = (['broadcast, 256 B', 'bcast', 256],
 	      ['allreduce, 256 B', 'allreduce', 256],
 	      ['allreduce, 64 KiB', 'allreduce', 65536]);
 
-# Fabrics whose long operations are spread over several trees, by number of nodes:
-# topology, description. A quick report has the first size.
+# Fabrics on which long operations are spread over several trees, by number of
+# nodes: topology, description. A quick report has the first size only.
 our @STRIPED = (64, 512, 8192);
 our %STRIPES = (
 	64 => [['3D torus', 'torus:4x4x4'], ['MKNS', 'mkns:8x8'],
@@ -55,7 +55,7 @@ our %STRIPES = (
 our @TREES = (1, 2, 4, 8, 16);
 our @STRIPED_OPS = qw(bcast allreduce);
 
-# Switches other than the default: text, options.
+# Switches with other times and buffers: text, options.
 our @SWITCHES = (
 	['by default', ''],
 	['100 ns through a switch', '--switch 50'],
@@ -70,7 +70,7 @@ sub sizes
 	return $quick ? (64) : @SIZES;
 }
 
-# Options of angara-sim for a fabric.
+# Returns the options of angara-sim that select a fabric.
 sub fabric
 {
 	my ($size, $kind) = @_;
@@ -79,8 +79,8 @@ sub fabric
 	return ('--fabric', $text, $modules ? ('--modules', $modules) : ());
 }
 
-# Windows, seeds and steps of a curve: larger fabrics have more packets in less
-# time.
+# Returns the options for windows, seeds and steps of a curve. Larger fabrics
+# have shorter windows, as they have more packets in the same time.
 sub effort
 {
 	my ($size, $quick) = @_;
@@ -150,7 +150,8 @@ sub stripe_jobs
 	} 0 .. $#{$STRIPES{$size}};
 }
 
-# Jobs with other switches; the first switches are those of the jobs above.
+# Returns the jobs with other switches. The first entry of @SWITCHES is the
+# default, which the jobs above have.
 sub switch_jobs
 {
 	my ($size, $kind) = @_;
