@@ -69,7 +69,7 @@ static char *file_text(const char *path)
 	return text;
 }
 
-/* Cores of a module below level @l. */
+/* Number of cores of a module below level @l. */
 static u32 below(const struct levels *s, u32 l)
 {
 	u32 cores = 1;
@@ -94,7 +94,7 @@ u32 level_of(const struct levels *s, u32 p, u32 q)
 	return l;
 }
 
-/* Cores of each rank, as a list. */
+/* Reads the core of each rank from a list. */
 static void need_list(struct levels *s, const char *place)
 {
 	bool *used = need_memory(s->ranks, sizeof(*used));

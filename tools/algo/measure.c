@@ -42,7 +42,7 @@ static int earlier(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Frees @times. */
+/* Return: the median of @times, which is freed. */
 static double median(double *times, u32 num)
 {
 	double middle;

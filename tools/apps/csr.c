@@ -109,7 +109,10 @@ int csr_collect(struct csr *m, const struct csr_entry *list, uint64_t count)
 	n = m->start[m->rows + 1];
 	if (csr_alloc(m, n))
 		return -ENOMEM;
-	/* start[row + 1] moves from the first to the last element of the row. */
+	/*
+	 * start[row + 1]: place of the row's next element; after the loop, the
+	 * end of the row.
+	 */
 	for (i = 0; i < count; i++) {
 		if (!held(m, list[i].row))
 			continue;

@@ -17,7 +17,7 @@ static void on_signal(int sig)
 
 	if (temp)
 		unlink(temp);
-	raise(sig);	/* SA_RESETHAND: ends the process once the handler returns */
+	raise(sig);	/* ends the process when the handler returns, by SA_RESETHAND */
 }
 
 static void catch_signals(void)

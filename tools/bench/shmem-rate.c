@@ -3,15 +3,16 @@
  * shmem-rate [-c] [MILLISECONDS]: messages of 8 bytes per second from PE 0, by one
  * thread, and by two threads with a private context each.
  *
- * In each turn, only thread 0 sends, only thread 1 sends, and both send at once, for
- * MILLISECONDS (default 10) each.  Each thread has a processor of its own, if there are
- * two: processors of a virtual machine differ in speed from moment to moment, and so the
- * rate of one thread is the mean of both processors.  A thread that does not send
- * computes: a processor may be faster while another one has no work, and is slower for a
- * while after it has got work.  So the ratio shows what the threads cost each other in
- * the library.  Results are medians of all turns, and the median of their ratios.  With
- * -c, times of a message are printed as CSV of angara-bench: shmem-thread by one thread,
- * shmem-threads by two.
+ * In each turn, only thread 0 sends, only thread 1 sends, and both send at
+ * once, for MILLISECONDS (default 10) each.  Each thread has a processor of its
+ * own, if there are two: processors of a virtual machine differ in speed from
+ * moment to moment, and so the rate of one thread is the mean of both
+ * processors.  A thread that does not send computes, since a processor may be
+ * faster while another one has no work, and is slower for a while after it has
+ * got work.  So the ratio shows how much the threads slow each other down in
+ * the library.  Results are medians of all turns, and the median of their
+ * ratios.  With -c, times of a message are printed as CSV of angara-bench:
+ * shmem-thread by one thread, shmem-threads by two.
  *
  * The words are in the heap: on an embedded fabric, variables are written by system
  * calls.  The other PEs sleep meanwhile: they need no processor.  Messages of a

@@ -17,7 +17,8 @@ RUN_AS=root
 ENVIRONMENT=()
 }
 
-# need OPTION VALUE REGEXP WHAT: rejects a value that is not WHAT.
+# need OPTION VALUE REGEXP WHAT: rejects a VALUE that does not match REGEXP, as
+# "not WHAT"
 need()
 {
 	[[ $2 =~ ^$3$ ]] || usage_error "$1: '$2' is not $4"

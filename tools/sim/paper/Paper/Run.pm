@@ -24,8 +24,8 @@ use Time::HiRes qw(time sleep);
 # measured time of a short simulation is exact.
 use constant {SOON => 0.002, LATER => 0.05};
 # IDLE: the machine counts as idle while other processes use at most this share
-# of its processors, in per cent. The other number: seconds by which the
-# kernel's counts for a run may be wrong.
+# of its processors, in per cent. TICKS: seconds by which the kernel's counts
+# for a run may be wrong.
 use constant {IDLE => 5, TICKS => 0.03};
 
 # Name of the program in messages.
