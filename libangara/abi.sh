@@ -7,8 +7,8 @@
 #   abi.sh stub TEXT MAP SO        a library with the interface of a text
 #   abi.sh diff TEXT HEADERS SO
 #
-# HEADERS is the folder with angara/angara.h. `diff` compares a text, that of
-# the last release, with the headers and the library SO, and succeeds if
+# HEADERS is the folder with angara/angara.h. `diff` compares TEXT, the interface
+# of the last release, with the headers and the library SO. It succeeds if
 # programs that were built for that release run with SO: no function is missing
 # or has changed, no structure has changed except for new members at the end of
 # a structure that begins with its size, and no constant has another value.
@@ -26,7 +26,7 @@ die()
 	exit 2
 }
 
-# One declaration per line, as the preprocessor prints those of the library.
+# Prints the declarations of the headers in folder $1, one per line.
 declarations()
 {
 	echo '#include <angara/angara.h>' |
@@ -46,7 +46,8 @@ constants()
 		grep -vE '_H$|ANGARA_VERSION' | LC_ALL=C sort
 }
 
-# stub TEXT MAP SO: a library whose functions can be examined, but not called.
+# stub TEXT MAP SO: builds a library whose functions can be examined, but not
+# called.
 stub()
 {
 	{

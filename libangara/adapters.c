@@ -11,15 +11,18 @@
 
 /**
  * struct angara_adapters - a list of adapters
- * @n: number of them
- * @all: adapters, by fabric and node
+ * @n: number of adapters
+ * @all: adapters, sorted by fabric and node
  */
 struct angara_adapters {
 	u32 n;
 	struct angara_adapter all[];
 };
 
-/* @chosen: number of the adapter that is opened without a name, or NULL */
+/*
+ * @chosen: number of the adapter that angara_domain_open() opens without a
+ *	name, or NULL
+ */
 static void adapter_fill(struct angara_adapter *a, const struct ang_found *found,
 			 const struct ang_spec *spec, const u32 *chosen)
 {

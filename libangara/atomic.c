@@ -21,7 +21,7 @@ ANG_PUBLIC int angara_atomic_valid(unsigned int op, unsigned int type)
  * @x: operand
  * @y: second operand, or NULL
  * @count: elements
- * @type: their type, ANGARA_TYPE_*
+ * @type: type of the elements, ANGARA_TYPE_*
  * @op: ANGARA_ATOMIC_*
  * @old: destination of the old values, or NULL
  * @old_off: offset in @old; without @old an address, or 0
@@ -39,7 +39,9 @@ struct atomic_args {
 	u64 old_off;
 };
 
-/* Return: bytes of operands; -EINVAL; -ENOTSUP. */
+/*
+ * Computes the bytes of all operands.  Return: these bytes; -EINVAL; -ENOTSUP.
+ */
 static int atomic_wqe(const struct angara_ctx *ctx, const struct atomic_args *d,
 		      struct angara_wqe *wqe, char *operands)
 {

@@ -91,7 +91,7 @@ const struct ang_dev_ops *ang_backend(const struct ang_spec *spec)
 /**
  * ang_dev_choose() - choose the device if the caller names none
  * @spec: fabric
- * @number: out
+ * @number: out: number of the device
  *
  * Processes of a job are spread over the fabric in blocks, unless their
  * launcher has named a device.

@@ -42,7 +42,7 @@ static inline void ang_cpu_relax(void)
 
 #define ANG_HASH_INIT	0xCBF29CE484222325ULL
 
-/* FNV-1a by words instead of bytes.  Detects accidents, not attacks. */
+/* FNV-1a hash by words instead of bytes.  It detects accidents, not attacks. */
 static inline u64 ang_hash(u64 hash, u64 word)
 {
 	return (hash ^ word) * 0x100000001B3ULL;
@@ -51,10 +51,10 @@ static inline u64 ang_hash(u64 hash, u64 word)
 /**
  * struct ang_near - an allreduce or a barrier that may use a board, with
  * addresses in this process
- * @set: the other members are valid
+ * @set: the other members of this structure are valid
  * @tree: TreeId
- * @pi: SQ producer index after its entry, which is the first since the last
- *	doorbell
+ * @pi: SQ producer index after the entry of the operation, which is the first
+ *	entry since the last doorbell
  * @op: operation, see ang_near_op()
  * @received: broadcasts that the caller has received, see angara_team_received()
  * @src: contribution
@@ -73,7 +73,10 @@ struct ang_near {
 	void *dst;
 };
 
-/* A barrier has the value 0: an allreduce of no data. */
+/*
+ * The operation as one number.  A barrier is an allreduce of no data, and has
+ * the number 0.
+ */
 static inline u64 ang_near_op(u32 type, u32 redop, u32 len)
 {
 	return (u64)type << 40 | (u64)redop << 32 | len;
@@ -82,12 +85,12 @@ static inline u64 ang_near_op(u32 type, u32 redop, u32 len)
 /**
  * struct ang_dev - an open device, or a context of it
  * @ops: backend
- * @fd: file descriptor; @fd and @asked are used by backend "cdev" only
+ * @fd: file descriptor; only backend "cdev" uses @fd and @asked
  * @asked: calls of @gone since the device was last checked
  * @boards: the fabric has boards (embed/board.c), so @near and @colls are used
  * @near: reduction that the next @doorbell may put on a board
  * @colls: entries from @colls_from on, since the last @doorbell, may be collectives
- * @colls_from: SQ producer index
+ * @colls_from: an SQ producer index
  * @boarded: the last entry of the SQ is on a board: the device has not received
  *	the entry.  Before another entry is written, @board has to take this one
  *	off the board

@@ -19,7 +19,7 @@
 #include "backend.h"
 #include "scan.h"
 
-#define CDEV_ASKS	1024	/* calls between two checks of the device */
+#define CDEV_ASKS	1024	/* calls of cdev_gone() between two checks of the device */
 
 void ang_dev_path(u32 minor, char path[ANG_DEV_PATH])
 {
@@ -57,7 +57,7 @@ static int next_minor(DIR *dir, u32 *minor)
 	return 0;
 }
 
-/* "N" means /dev/angaraN. */
+/* Reads the number N from "N" or "/dev/angaraN". */
 static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 		     const char *name)
 {
@@ -141,7 +141,9 @@ static int cdev_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 	} while (ret < 0 && errno == EINTR);
 	if (ret >= 0)
 		return 0;
-	/* After a reset the device works again, but this file stays stale. */
+	/*
+	 * After a reset the device works again, but not through this open file.
+	 */
 	return errno == ESTALE ? -ENODEV : -errno;
 }
 
@@ -220,7 +222,8 @@ static bool cdev_relax(struct ang_dev *dev, bool can_sleep)
 }
 
 /*
- * Reserves as many addresses as are needed for an aligned range, and gives the others back.
+ * Reserves enough addresses to contain an aligned range, and releases the
+ * others.
  */
 static int cdev_alloc(struct ang_dev *dev, size_t len, size_t align, void **mem)
 {

@@ -9,7 +9,7 @@
 #include "ang_model.h"
 #include "coll_run.h"
 
-#define ANG_LOST_MS	100	/* interval of checks of a tree */
+#define ANG_LOST_MS	100	/* milliseconds between two checks of the tree */
 #define SELDOM		__attribute__((noinline)) /* keeps hot code short */
 
 static struct angara_wqe coll_wqe(const struct angara_team *team,
@@ -195,10 +195,11 @@ static int coll_device(struct angara_team *team, struct angara_wqe *wqe,
 
 /**
  * struct unreg - memory of a collective that is not registered
- * @in: in: address of the contribution; out: offset in its region
- * @out: the same for the result
- * @len: bytes of each
- * @held: out: regions that contain them
+ * @in: in: address of the contribution; out: offset of the contribution in its
+ *	region
+ * @out: in: address of the result; out: offset of the result in its region
+ * @len: bytes of the contribution, and of the result
+ * @held: out: regions that contain contribution and result
  */
 struct unreg {
 	u64 in;
@@ -208,8 +209,8 @@ struct unreg {
 };
 
 /*
- * Registers both ranges, if they are used, until the operation is complete.  If
- * the queues have no room, nothing is registered.
+ * Registers the contribution (if @in) and the result (if @out) until the
+ * operation is complete.  If the queues have no room, nothing is registered.
  * Return: as ang_hold_begin(); -EAGAIN.
  */
 static int unreg_hold(struct angara_team *team, struct unreg *u, bool in, bool out,
@@ -301,7 +302,8 @@ static int vector_bytes(const struct angara_team *team, size_t count, u32 type,
 }
 
 /*
- * Bytes of @count elements from @src to @dst, which is NULL if the member gets no result.
+ * Computes the bytes of @count elements, and checks the ranges of @src and
+ * @dst.  @dst is NULL if the member gets no result.
  * Return: 0; -EINVAL.
  */
 static int vector_len(const struct angara_team *team, const struct angara_mr *dst,
@@ -396,7 +398,7 @@ static int vector_software(struct angara_team *team, enum ang_coll coll, u32 roo
 }
 
 /*
- * Starts a reduction whose memory is not registered, or only in part.
+ * Starts a reduction of which contribution, result or both are not registered.
  * @result: this member gets the result
  */
 static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,

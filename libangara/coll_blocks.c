@@ -38,8 +38,8 @@ static int blocks_extent(const struct ang_blocks *blocks, size_t count, u32 n,
 }
 
 /*
- * Bytes of a buffer, which contains the blocks of all members or only that of
- * this member.
+ * Computes the bytes of a buffer.  @all: it contains the blocks of all members,
+ * else only the block of this member.
  */
 static int side_len(const struct ang_coll_args *a, const struct ang_blocks *blocks,
 		    bool all, u32 n, u64 *bytes)
@@ -50,8 +50,8 @@ static int side_len(const struct ang_coll_args *a, const struct ang_blocks *bloc
 }
 
 /*
- * Starts a collective of bytes with the lengths of the sides, @in and @out,
- * that this member uses.
+ * Starts a collective.  Lengths are in bytes if @call does not set the bytes of
+ * an element.  @in and @out: this member uses the buffer.
  */
 static int blocks_start(struct angara_team *team, struct ang_coll_call *call, bool in,
 			bool in_blocks, bool out, bool out_blocks)

@@ -9,11 +9,11 @@
 #include "coll_run.h"
 #include "sized.h"
 
-#define ANG_FN_PACKET	32768U	/* minimum, on a software tree */
+#define ANG_FN_PACKET	32768U	/* minimum bytes of a packet, on a software tree */
 
 /*
  * Bytes per packet if a reduction of @len bytes goes along a tree.  Packets are
- * so long that no member receives more of them than ang_early_max() allows.
+ * long enough that no member receives more packets than ang_early_max() allows.
  */
 static size_t fn_packet(const struct angara_team *team, const struct ang_kin *kin, size_t len)
 {

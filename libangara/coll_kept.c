@@ -154,7 +154,10 @@ static void strays_note(struct ang_strays *q, const struct ang_said *said,
 	};
 }
 
-/* Drops the oldest message of a sender, or of all.  There is at least one. */
+/*
+ * Drops the oldest message of the sender @peer.  If there is none, drops the
+ * oldest of all senders: the queue is not empty.
+ */
 static void strays_drop(struct ang_strays *q, struct angara_peer peer)
 {
 	struct ang_stray **at = &q->kept.first, *s;
@@ -178,7 +181,7 @@ void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
 	struct ang_strays *q = strays_of(c, msg->peer);
 	struct ang_stray *s;
 
-	/* Messages of members that agree on a team are never longer. */
+	/* Members that agree on a team never send longer messages. */
 	if (msg->len > ANG_AGREE_BYTES)
 		return;
 	s = stray_new(said, msg);
@@ -191,7 +194,10 @@ void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,
 	kept_add(&q->kept, s);
 }
 
-/* Return: false: a message of a member has been dropped. */
+/*
+ * Moves the strays of @q for a team to the team.  Return: false: a message of a
+ * member has been dropped.
+ */
 static bool strays_open(struct ang_strays *q, struct angara_team *team)
 {
 	struct ang_stray **at = &q->kept.first;

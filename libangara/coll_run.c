@@ -25,7 +25,7 @@
 #include "ang_model.h"
 #include "coll_run.h"
 
-#define COMBINE_CHUNK	2048U	/* bytes; a multiple of each element size */
+#define COMBINE_CHUNK	2048U	/* bytes combined at a time; a multiple of each element size */
 
 /*
  * Copies operands to aligned buffers first: the arithmetic of the model needs
@@ -185,7 +185,7 @@ static bool op_done(const struct ang_coll_op *op)
 	return ang_run_done(&op->run) && !op->sends && !op->gets;
 }
 
-/* Return: was any progress made? */
+/* Advances the collectives of a team.  Return: true if any has advanced. */
 static bool team_round(struct angara_team *team)
 {
 	struct ang_coll_op *op, *next;
@@ -337,6 +337,7 @@ static int op_needs(const struct ang_coll_op *op, struct need *need)
 }
 
 /*
+ * Checks the collective against @need.
  * Return: 0, and in @held whether the caller has to hold regions; -EINVAL;
  * -EACCES.
  */
@@ -422,7 +423,7 @@ int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 
 	if (!ret)
 		ret = fence_new(team, &fence);
-	/* Half of the completions are for the messages. */
+	/* The other half of the CQ is for the messages of collectives. */
 	if (!ret && !b && ctx->colls.busy >= ctx->create.cq_entries / 2)
 		ret = -EAGAIN;
 	if (!ret && held)
@@ -572,7 +573,10 @@ void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 	ang_coll_drop(op);
 }
 
-/* Sends the remaining notices of this member.  Return: all are sent. */
+/*
+ * Sends the notices that remain.  Return: true if this member has sent all its
+ * notices.
+ */
 static bool all_notified(struct angara_ctx *ctx, const void *arg)
 {
 	const struct angara_team *team = arg;
@@ -581,15 +585,18 @@ static bool all_notified(struct angara_ctx *ctx, const void *arg)
 	return team->spread >= 32 || 1U << team->spread >= team->size;
 }
 
-/* The team is lost.  Waits until the members that this one notifies are notified. */
+/*
+ * The team is lost.  Waits until this member has notified the members that it
+ * has to notify.
+ */
 static void tell_all(struct angara_team *team)
 {
 	ang_wait_until(team->ctx, all_notified, team, ANG_NOTIFY_MS);
 }
 
 /*
- * Are no reads in progress? Finds collectives through the team, since the wait
- * may free any of them.
+ * Are no reads in progress?  Finds collectives through the team each time,
+ * since a wait may free any collective.
  */
 static bool reads_done(struct angara_ctx *ctx, const void *arg)
 {

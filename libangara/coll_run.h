@@ -56,7 +56,8 @@ struct ang_said {
  * @mr: region of the buffer; NULL: the library registers the buffer if messages
  *	need a region
  * @off: offset in @mr
- * @len: bytes, without a region; 0: only short messages are sent from here
+ * @len: if the library registers the buffer: its bytes; 0: only short messages
+ *	are sent from the buffer
  */
 struct ang_side {
 	const struct angara_mr *mr;
@@ -118,7 +119,7 @@ struct ang_stray {
 
 /**
  * struct ang_scratch - registered memory of the library
- * @next: next free one
+ * @next: next free structure
  * @mr: region
  */
 struct ang_scratch {
@@ -128,7 +129,7 @@ struct ang_scratch {
 
 #define ANG_NO_SLOT	0xFFFFFFFFU
 
-/* Memory of a kept message in addition to its data. */
+/* Bytes that a kept message uses in addition to its data. */
 #define ANG_KEPT_HEAD	64U
 /*
  * The members of a team run an internal barrier before a collective if
@@ -139,7 +140,8 @@ struct ang_scratch {
 #define ANG_AHEAD_BYTES	(256U << 10)
 
 /*
- * Bytes that a collective counts towards that limit: the same at all members.
+ * Bytes that a collective counts towards ANG_AHEAD_BYTES: the same at all
+ * members.
  */
 static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 {
@@ -154,10 +156,11 @@ static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 
 /*
  * Limit on the bytes of early messages of a team at one member, if all members
- * follow this rule: messages of the collectives between two barriers, and of
- * those before that the member has not finished.  The last collective of either
- * group may be of any kind: ang_algo_choose() takes no algorithm in which a
- * member receives more than this many messages.
+ * follow these rules.  The messages belong to two groups of collectives: those
+ * since the last internal barrier, and those before it that the member has not
+ * finished.  The last collective of either group may exceed ANG_AHEAD_BYTES.
+ * It has at most @size + 64 messages, since ang_algo_choose() takes no
+ * algorithm in which a member receives more.
  */
 static inline u64 ang_early_max(u32 size)
 {

@@ -15,8 +15,8 @@
 
 #include "coll_run.h"
 
-#define CHECK_NS		100000000ULL	/* interval of checks */
-#define CHECKS		16U		/* members per check */
+#define CHECK_NS		100000000ULL	/* nanoseconds between two checks */
+#define CHECKS		16U		/* members that one check asks */
 
 #define KIND_BITS	4
 #define TAG_BITS	18
@@ -88,14 +88,14 @@ static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 }
 
 /*
- * Counts a message for the statistics of its collective, at the member whose
- * adapter moves the data.
+ * Counts a message in the statistics of the team.  It is counted at the member
+ * whose adapter moves the data.
  */
 static void talk_tally(const struct ang_coll_op *op, const struct ang_step *s)
 {
 	struct ang_tally *tally = op->team->tally;
 
-	/* Internal barriers have no completion. */
+	/* An internal barrier has no completion slot, and is not counted. */
 	if (!tally || op->slot == ANG_NO_SLOT)
 		return;
 	tally[s->peer].messages++;
@@ -301,7 +301,8 @@ void ang_talk_close(struct angara_team *team)
 
 	ang_kept_free(&team->early);
 	/*
-	 * Completions of this team's checks then find no team, and are ignored.
+	 * Completions of this team's checks that arrive later find no team, and
+	 * are ignored.
 	 */
 	if (team->checker && team->checker->sends) {
 		team->checker->team = NULL;

@@ -33,7 +33,7 @@
 
 #include "lib.h"
 
-/* Return: 0; -ENOMEM. */
+/* Allocates the slots.  Return: 0; -ENOMEM. */
 int ang_slots_init(struct angara_ctx *ctx)
 {
 	u32 n = ctx->create.cq_entries;
@@ -163,8 +163,8 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 }
 
 /*
- * Call this only for completions that the caller gets.  The ring has room for
- * no others: one more would overwrite the oldest one.
+ * Adds a completion that the caller gets to the ring.  Do not add others: the
+ * ring has room only for completions that the caller gets.
  */
 static inline void ready_add(struct angara_ctx *ctx,
 			     const struct angara_completion *c)
@@ -172,7 +172,10 @@ static inline void ready_add(struct angara_ctx *ctx,
 	ctx->ready[ctx->ready_tail++ & (ctx->create.cq_entries - 1)] = *c;
 }
 
-/* Return: the CQE at the consumer index, whose last bytes are @tail, or NULL. */
+/*
+ * Return: the CQE at the consumer index; NULL if the device has not written it.
+ * @tail: out: its last bytes.
+ */
 static inline const struct angara_cqe *cq_peek(const struct angara_ctx *ctx,
 					       u64 *tail)
 {
@@ -316,7 +319,7 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
  * struct poll_wait - state of angara_poll_wait()
  * @out: completions
  * @n: capacity of @out
- * @got: out: their number
+ * @got: out: number of completions
  */
 struct poll_wait {
 	struct angara_completion *out;

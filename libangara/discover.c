@@ -14,7 +14,7 @@
 
 #include "lib.h"
 
-#define DISCOVER_ROUTERS	65536U	/* larger than any fabric */
+#define DISCOVER_ROUTERS	65536U	/* more routers than any fabric has */
 
 /**
  * struct search - a search

@@ -22,7 +22,10 @@ static const char *text_after(const char *text, const char *word)
 	return text;
 }
 
-/* Copies up to ',' or the end.  Return: the rest, NULL if too long. */
+/*
+ * Copies the text up to ',' or the end.  Return: the rest of the text; NULL:
+ * the text is too long.
+ */
 static const char *text_item(const char *text, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -106,7 +109,7 @@ static bool text_share(const char *text, u32 *val)
 	return text && !*text && *val <= ANGARA_FAULT_ONE;
 }
 
-/* Reads a time with a unit, and converts it to cycles. */
+/* Reads a time with a unit.  @val: out: the time in cycles. */
 static bool text_delay(const char *text, u32 *val)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -125,8 +128,8 @@ static bool text_delay(const char *text, u32 *val)
 }
 
 /*
- * Reads an option for faults of all links. Return: as spec_option(); @opt if it
- * is not an option for faults.
+ * Reads an option for faults of all links.  Return: as spec_option(); @opt if
+ * this is not an option for faults.
  */
 static const char *spec_fault(struct ang_spec *spec, const char *opt)
 {
@@ -225,7 +228,10 @@ static size_t fabric_len(const char *text)
 	return n;
 }
 
-/* Return: the text after the fabric description; NULL with *why set. */
+/*
+ * Reads the fabric description.  Return: the text after it; NULL: it is not
+ * valid, see @why.
+ */
 static const char *spec_fabric(const char *text, struct ang_spec *spec,
 			       const char **why)
 {
@@ -356,7 +362,7 @@ int ang_spec_print(const struct ang_spec *spec, char *text, size_t len)
 /**
  * ang_spec_size() - choose the size of the torus if the user gave none
  * @spec: fabric; a given size is kept
- * @nodes: minimum; dimensions are doubled in turn
+ * @nodes: minimum number of nodes; dimensions are doubled in turn
  */
 void ang_spec_size(struct ang_spec *spec, u32 nodes)
 {

@@ -30,14 +30,14 @@
 #define ANG_FLAW_BYTES	128	/* bytes of an error message about a file */
 #define ANG_SPEC_BYTES	512	/* bytes of the longest ANGARA_FABRIC */
 #define ANG_EMBED_NODES	4096U	/* limit of nodes and switches */
-#define ANG_EMBED_PROCS	4096U	/* limit of processes that use a fabric */
-#define ANG_EMBED_SMALL	64U	/* larger jobs must set procs */
+#define ANG_EMBED_PROCS	4096U	/* limit of processes that may use a fabric */
+#define ANG_EMBED_SMALL	64U	/* jobs with more processes must set procs */
 
 /**
  * struct ang_spec - a fabric
  * @kind: ANG_FABRIC_*
  * @device: for cdev: path of an adapter of the fabric, empty for any
- * @topo: topology; no nodes for the default.  This and the members below are
+ * @topo: topology; without nodes: the default.  This member and those below are
  *	for embedded fabrics
  * @file: file that describes it, if it is a graph
  * @flaw: buffer for a message about an error in the file

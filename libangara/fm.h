@@ -17,12 +17,12 @@
 #include "ang_env.h"
 
 #define ANG_FM_SOCKET	"/run/angara-fm/socket"
-#define ANG_FM_ENV	"ANGARA_FM"	/* another socket; empty: none */
+#define ANG_FM_ENV	"ANGARA_FM"	/* variable: path of another socket; empty: no manager */
 #define ANG_FM_VERSION	0x464D0001U
 
-#define ANG_FM_GET	1U		/* a lease of any tree */
-#define ANG_FM_LIST	2U		/* leases: those of the caller; root: all */
-#define ANG_FM_MOST	512U		/* leases in a list */
+#define ANG_FM_GET	1U		/* lease any tree */
+#define ANG_FM_LIST	2U		/* list leases: those of the caller; for root, all */
+#define ANG_FM_MOST	512U		/* most leases in a list */
 
 /**
  * struct ang_fm_request - what a client sends
@@ -66,7 +66,8 @@ struct ang_fm_reply {
  * @fabric: fabric
  * @tree: TreeId
  * @uid: user
- * @connected: 0: the holder's connection is closed, or was to an earlier manager
+ * @connected: 0: the holder's connection is closed, or was made to an earlier
+ *	manager
  * @zero: 0
  */
 struct ang_fm_lease {

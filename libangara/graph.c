@@ -17,7 +17,9 @@ static void spec_flaw(struct ang_spec *spec, const struct ang_topo_why *why)
 		snprintf(spec->flaw, sizeof(spec->flaw), "%s", why->what);
 }
 
-/* Is a graph a valid fabric?  To find that out, fills its routing table. */
+/*
+ * Is a graph a valid fabric?  The check fills the routing table of the graph.
+ */
 static bool graph_check(const struct ang_topo *topo, const char *text,
 			struct ang_topo_why *why)
 {

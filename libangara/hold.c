@@ -19,8 +19,8 @@ static void *hold_address(u64 off)
 }
 
 /*
- * An operation of no bytes accesses no memory: it gets any region, and does not
- * hold it.
+ * An operation of no bytes accesses no memory: it gets any region, but does not
+ * hold the region.
  */
 static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
 {
@@ -40,7 +40,7 @@ static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
  * @access: ANGARA_ACCESS_*
  * @mr: out
  *
- * Return: 0, undo by ang_hold_posted() or angara_mr_release(); as
+ * Return: 0: undo by ang_hold_posted() or angara_mr_release(); errors of
  * angara_mr_hold().
  */
 int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
@@ -88,7 +88,7 @@ int ang_hold_begin_nbi(struct angara_ctx *ctx, u32 n, size_t inl,
 	return ret ? ret : ang_hold_begin(ctx, off, len, access, mr);
 }
 
-/* Releases regions. */
+/* Releases the regions that an operation holds. */
 void ang_held_release(struct ang_held *held)
 {
 	angara_mr_release(held->mr[0]);
@@ -97,8 +97,8 @@ void ang_held_release(struct ang_held *held)
 }
 
 /*
- * Return: the region if it belongs to the cache, else NULL: regions of the
- * program are not held.
+ * Return: the region if it belongs to the cache; NULL: it belongs to the
+ * program, so operations do not hold it.
  */
 static struct angara_mr *held_region(struct angara_mr *mr)
 {

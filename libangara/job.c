@@ -160,7 +160,10 @@ ANG_PUBLIC unsigned int angara_job_size(const struct angara_job *job)
 	return job->size;
 }
 
-/* The connection to the launcher: all jobs that the process has joined share it. */
+/*
+ * Protects the connection to the launcher, which all jobs of this process
+ * share.
+ */
 static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /**
@@ -271,7 +274,8 @@ static int agree_key(struct angara_job *job, u64 *key)
  * Rank 0 draws the key, and an exchange of the job distributes it.  The key is
  * secret: it is never in the environment or in a file, and is never printed.
  *
- * Return: 0; as ang_job_exchange(); -EIO no random numbers are available.
+ * Return: 0; errors of ang_job_exchange(); -EIO no random numbers are
+ * available.
  */
 int ang_job_key(struct angara_job *job, u64 *key)
 {

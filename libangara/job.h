@@ -65,7 +65,7 @@ struct ang_job_reply {
 
 /**
  * struct ang_team_card - data that processes exchange to create a team
- * @fabric_id: fabric of the context of this process
+ * @fabric_id: fabric of the context of the process
  * @id: number of the team that this process proposes; the first member's number
  *	is used
  * @list: hash of the list of members
@@ -122,7 +122,8 @@ struct ang_job_ops {
  * @arg: argument of @given
  * @rank: rank of this process
  * @size: processes
- * @key: result of ang_job_key() in a job that the program created, 0 before
+ * @key: result of ang_job_key() in a job that the program created; 0 before the
+ *	first call
  * @cards: room for a card of each process.  Allocated with the job: creating a
  *	team must not fail between two exchanges
  * @order: room for the ranks of a team's members, also allocated with the job
@@ -142,7 +143,8 @@ struct angara_job {
 };
 
 /**
- * struct ang_job_place - this process among those of its job on this machine
+ * struct ang_job_place - place of this process among the processes of its job
+ * on this machine
  * @name: identifies the job; "" in a job of one process
  * @rank: rank of this process among those on this machine
  * @size: number of processes on this machine

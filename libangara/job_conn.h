@@ -39,9 +39,12 @@
 
 #define ANG_CONN_CARD		512	/* bytes of the longest card, with its NUL */
 #define ANG_CONN_MAGIC		0x334D4E41U	/* "ANM3" */
-#define ANG_CONN_STRANGERS	64	/* connections without a hello */
+#define ANG_CONN_STRANGERS	64	/* most connections without a hello */
 
-/* All numbers in the byte order of the machine: a job has machines of one kind. */
+/*
+ * All numbers have the byte order of the machine: all machines of a job must
+ * have the same.
+ */
 struct ang_conn_hello {
 	u32 magic;
 	u32 from;
@@ -121,7 +124,7 @@ enum ang_conn_in_stage {
  * @fd: socket, -1 once it has ended
  * @stage: kind of the part that is expected next
  * @age: number of connections accepted before this one
- * @got: bytes of that part received so far
+ * @got: bytes of this part received so far
  * @session: data that MACs cover; @session.from and @session.asked are known
  *	after the hello
  * @hello: first part
@@ -155,13 +158,13 @@ enum ang_conn_out_stage {
  * struct ang_conn_out - a connection to another process
  * @fd: socket, -1 without one
  * @stage: stage of the connection
- * @err: error because of which there is none, or 0
+ * @err: error because of which there is no connection, or 0
  * @word: word of that process
  * @places: addresses at which it listens
  * @place: index of the address that is dialled
  * @until_ms: end of the stage, in ANG_CONN_OUT_PAUSE and ANG_CONN_OUT_DIAL
  * @got: bytes of the answer
- * @warned: the user was warned of a stranger at its address
+ * @warned: the user was warned of a stranger at an address of that process
  * @used: a message was sent, or a part of one: never connect again
  * @session: numbers of this connection
  * @answer: the peer's answer
@@ -191,10 +194,10 @@ struct ang_conn_out {
  * @card: address and word
  * @out: by rank: connection to it, NULL before its card is known
  * @in: connections from others
- * @num_in: their number
+ * @num_in: number of @in
  * @accepted: connections accepted so far
  * @seen: random numbers of the received hellos
- * @num_seen: their number
+ * @num_seen: number of @seen
  * @warned: the user was warned of a stranger that connected
  * @polls: room for @num_in + 3
  */

@@ -10,7 +10,7 @@
 #include "job_conn.h"
 #include "job_net.h"
 
-#define IN_DEAF_MS	100	/* pause if there are no descriptors */
+#define IN_DEAF_MS	100	/* milliseconds without accepting, if there are no descriptors */
 #define IN_AT_ONCE	(ANG_CONN_STRANGERS / 2)
 
 void ang_conn_in_end(struct ang_conn_in *in)
@@ -26,7 +26,7 @@ void ang_conn_in_end(struct ang_conn_in *in)
  * ang_conn_in_spare() - close the oldest connection of a stranger
  * @l: connections
  *
- * Return: true if there was one; then a descriptor is free.
+ * Return: true: one was closed, so a descriptor is free.
  */
 bool ang_conn_in_spare(struct ang_conns *l)
 {
@@ -97,7 +97,10 @@ static bool in_refuse(struct ang_conns *l, const struct ang_conn_in *in)
 	return false;
 }
 
-/* Return: true if the hello is new; without memory it counts as a replay. */
+/*
+ * Return: true: no hello with this number came before.  Without memory to
+ * record it, a hello counts as a replay.
+ */
 static bool in_first_time(struct ang_conns *l, u64 nonce)
 {
 	size_t i;
@@ -114,7 +117,9 @@ static bool in_first_time(struct ang_conns *l, u64 nonce)
 	return true;
 }
 
-/* Answers a hello if its sender knows our card and it is not a replay. */
+/*
+ * Answers a hello if its sender knows our card and the hello is not a replay.
+ */
 static bool in_hello(struct ang_conns *l, struct ang_conn_in *in)
 {
 	const struct ang_conn_hello *hello = &in->hello;
@@ -201,7 +206,10 @@ static bool in_whole(struct ang_conns *l, struct ang_conn_in *in)
 	}
 }
 
-/* Return: destination of the next bytes; @missing: how many are missing. */
+/*
+ * Return: address for the next bytes of the current part; @missing: number of
+ * bytes until it is complete.
+ */
 static void *in_place(struct ang_conn_in *in, size_t *missing)
 {
 	size_t whole;
@@ -307,8 +315,8 @@ bool ang_conns_hear(const struct ang_conns *l, u32 from)
  * ang_conns_take() - take a message
  * @l: connections
  * @from: rank that sent it
- * @exchange: its exchange
- * @step: its step
+ * @exchange: exchange of the message
+ * @step: step of the message
  *
  * Return: the message, to be freed; NULL if it has not arrived.
  */

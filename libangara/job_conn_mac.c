@@ -12,8 +12,8 @@ u64 ang_conn_now_ms(void)
 }
 
 /*
- * ang_conn_nonce() - draw a number that is used once. Return: 0; -EIO no random
- * numbers.
+ * ang_conn_nonce() - draw a random number that is used once.  Return: 0; -EIO
+ * no random numbers.
  */
 int ang_conn_nonce(u64 *nonce)
 {

@@ -9,8 +9,8 @@
 #include "job_conn.h"
 #include "job_net.h"
 
-#define OUT_DIAL_MS	5000	/* time for one address */
-#define OUT_PAUSE_MS	50	/* pause between two connections */
+#define OUT_DIAL_MS	5000	/* milliseconds to connect to one address */
+#define OUT_PAUSE_MS	50	/* milliseconds between two connections to a process */
 
 void ang_conn_out_end(struct ang_conn_out *out, int err)
 {
@@ -21,7 +21,7 @@ void ang_conn_out_end(struct ang_conn_out *out, int err)
 	out->err = err;
 }
 
-/* Dials addresses from @out->place on, until one does not fail at once. */
+/* Dials addresses from @out->place on, until a connection is in progress. */
 static void out_dial(struct ang_conns *l, struct ang_conn_out *out)
 {
 	int ret;
@@ -161,7 +161,7 @@ static void out_listen(struct ang_conn_out *out)
 /**
  * ang_conn_out_event() - handle an event of a connection
  * @l: connections
- * @out: one of them
+ * @out: one of the connections
  */
 void ang_conn_out_event(struct ang_conns *l, struct ang_conn_out *out)
 {
@@ -192,7 +192,8 @@ void ang_conn_out_event(struct ang_conns *l, struct ang_conn_out *out)
  * @blocks: the other bytes of the message
  * @sent: in: bytes sent before; out: incremented by those sent now
  *
- * Return: 0; -EAGAIN there is more to send; -errno there is no connection.
+ * Return: 0: all is sent; -EAGAIN there is more to send; -errno there is no
+ * connection.
  */
 int ang_conn_send(struct ang_conn_out *out, struct ang_conn_head *head,
 		  const char *blocks, size_t *sent)

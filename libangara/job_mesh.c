@@ -16,7 +16,7 @@
  *
  * A process that cannot continue because another is gone still takes part in
  * the remaining steps.  It sends the error instead of blocks, so all processes
- * receive it.
+ * receive the error.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@
 #include "job_net.h"
 #include "lib.h"
 
-#define MESH_GRACE_MS	1000 /* time to read data of a process that has left */
-#define MESH_LOOK_MS	50	/* poll interval without a connection */
+#define MESH_GRACE_MS	1000 /* milliseconds to read data of a process that has left */
+#define MESH_LOOK_MS	50	/* milliseconds between two polls without a connection */
 
 static_assert(ANG_MESH_CARD == ANG_CONN_CARD, "a card");
 
@@ -90,12 +90,12 @@ const char *ang_mesh_card(const struct ang_mesh *m)
  * @to: rank that we send to
  * @from: rank that we receive from
  * @head: head of the message that we send
- * @blocks: its blocks
+ * @blocks: blocks of that message
  * @sent: bytes sent of head and blocks
  * @timeout_s: seconds that the exchange may take, 0: no limit
  * @until_ms: deadline, 0 for none
  * @gone_ms: time since which @from seems to be gone; 0: it seems to be alive
- * @again: @from was dialled again since then
+ * @again: @from was dialled again since @gone_ms
  */
 struct mesh_step {
 	u64 exchange;
@@ -191,8 +191,8 @@ static int step_wait_ms(const struct ang_mesh *m, const struct mesh_step *s)
 
 /*
  * Sends our blocks, and receives those of @s->from.  If one of the two
- * processes is gone, the other is still served.  Return: 0; the error of
- * receiving or sending.
+ * processes is gone, this process still communicates with the other.  Return:
+ * 0; the error of receiving or sending.
  */
 static int step_run(struct ang_mesh *m, struct mesh_step *s,
 		    struct ang_conn_message **msg)
@@ -220,7 +220,10 @@ static int step_run(struct ang_mesh *m, struct mesh_step *s,
 		if (!ret && !*msg)
 			ret = step_alive(m, s);
 	}
-	/* A partly sent message cannot be followed by another one. */
+	/*
+	 * After a part of a message, no other message can be sent: end the
+	 * connection.
+	 */
 	if (sent == -EAGAIN && s->sent)
 		ang_conn_out_end(l->out[s->to], -EPIPE);
 	return ret;
@@ -249,8 +252,9 @@ static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 hav
 	s->again = false;
 	ang_conns_dial(m->conns, s->to);
 	/*
-	 * The connection shows whether the other process is alive.  Do not wait
-	 * for a process that has sent everything and left.
+	 * A connection shows whether @s->from is alive.  If there is none, dial
+	 * @s->from: do not wait for a process that has sent everything and
+	 * left.
 	 */
 	ang_conns_receive(m->conns);
 	if (!ang_conns_hear(m->conns, s->from))
@@ -282,7 +286,7 @@ static int mesh_learn(struct ang_mesh *m, ang_mesh_card_fn card, void *arg, u32 
 	return ret ? ret : ang_conns_learn(m->conns, rank, text);
 }
 
-/* Sets the partners of the step that starts with @have blocks. */
+/* Sets the partners of the step in which the process has @have blocks. */
 static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32 have)
 {
 	u32 to = (me + have) % n, from = (me + n - have) % n;
@@ -296,7 +300,7 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
  * @m: mesh
  * @card: function that gets the card of another process
  * @arg: argument of @card
- * @timeout_s: seconds that it may take, 0: no limit
+ * @timeout_s: seconds that the exchange may take, 0: no limit
  * @ranks: as for ang_job_exchange(), like the other arguments
  * @nranks: processes
  * @tag: tag of the exchange

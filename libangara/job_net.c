@@ -140,7 +140,7 @@ int ang_net_place(int fd, bool here, char *text, size_t size)
 
 /*
  * Reads from a text the port and the address with index @which.  Return: 0;
- * -ENOENT it has fewer addresses; -EPIPE the text is invalid.
+ * -ENOENT the text has fewer addresses; -EPIPE the text is invalid.
  */
 static int net_part(const char *text, u32 which, unsigned int *port,
 		    char host[INET6_ADDRSTRLEN])
@@ -157,7 +157,10 @@ static int net_part(const char *text, u32 which, unsigned int *port,
 	return 0;
 }
 
-/* Return: 0 the connection is made or in progress; -errno. */
+/*
+ * Begins a connection to one address.  Return: 0 the connection is made or in
+ * progress; -errno.
+ */
 static int net_dial_addr(const struct addrinfo *addr, int *out)
 {
 	int fd = socket(addr->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -7,14 +7,14 @@
 #include "lib.h"
 
 /*
- * Set by the first job that is joined, or by the program, read when a context is
- * opened.
+ * Set by the first job that this process joins, or by the program.  Read when a
+ * context is opened.
  */
 static struct ang_job_place here = { .size = 1 };
 
 /**
- * ang_job_place() - get the place of this process among those of its job on
- * this machine
+ * ang_job_place() - get the place of this process among the processes of its
+ * job on this machine
  */
 const struct ang_job_place *ang_job_place(void)
 {

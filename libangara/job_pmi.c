@@ -4,10 +4,11 @@
  * srun with --mpi=pmi2.
  *
  * A process sends one request at a time over a socket of the launcher, PMI_FD.
- * PMI has a store of short texts and a barrier of all processes.  They do not
- * support exchanges of groups, and are slow for large blocks.  So each process
- * stores the addresses at which it listens, the launcher's barrier makes them
- * visible, and exchanges go from process to process (job_mesh.c).
+ * PMI has a store of short texts and a barrier of all processes.  The store and
+ * the barrier do not support exchanges of groups, and are slow for large
+ * blocks.  So each process stores the addresses at which it listens, the
+ * launcher's barrier makes them visible, and exchanges go from process to
+ * process (job_mesh.c).
  *
  * A process that joins gets the addresses that exchanges of the whole job need,
  * and takes part in an empty exchange of all processes: after this exchange, no
@@ -43,7 +44,7 @@
 #define ENV_SLURM	"SLURM_STEP_ID"
 
 #define PMI_TEXT	8192	/* bytes of the longest message, with its end */
-#define PMI_LEAVE_S	5	/* time for the launcher's answer at exit */
+#define PMI_LEAVE_S	5	/* seconds to wait for the launcher's answer at exit */
 #define PMI_HEAD	6	/* digits of a length in version 2 */
 #define PMI_TAG_JOIN	(0x4AULL << 56)	/* tag of the exchange when a process joins */
 
@@ -56,7 +57,7 @@ struct ang_pmi;
  * @put: put a text into the store
  * @fence: barrier of all processes; afterwards texts put before it can be read
  * @get: get a text of the store. Return: -ENOENT there is none of that name
- * @info: get a text stored by the launcher.  Return: as @get
+ * @info: get a text that the launcher has stored.  Return: as @get
  * @bye: leave PMI
  */
 struct pmi_ops {
@@ -122,7 +123,9 @@ static int pmi_wait(struct ang_pmi *p, short events)
 			ms = p->until_ms > now ? (int)(p->until_ms - now) : 0;
 		ready = poll(&pfd, 1, ms);
 	} while (ready < 0 && errno == EINTR);
-	/* PMI does not report which processes its barrier waits for. */
+	/*
+	 * PMI does not report for which processes the launcher's barrier waits.
+	 */
 	if (!ready && p->in_fence)
 		ang_job_say("rank %u: the launcher's barrier of ranks 0-%u has not ended within %u s",
 			    p->rank, p->size - 1, p->timeout_s);
@@ -132,7 +135,7 @@ static int pmi_wait(struct ang_pmi *p, short events)
 	return ready > 0 ? 0 : ready ? -EPIPE : -ETIMEDOUT;
 }
 
-/* Sends a request. */
+/* Sends the first @len bytes of @p->text to the launcher. */
 static int pmi_send(struct ang_pmi *p, size_t len)
 {
 	const char *at = p->text;
@@ -189,9 +192,9 @@ static int line_recv(struct ang_pmi *p)
 }
 
 /*
- * The value of @name in the received message, in which @end terminates each
- * value.
- * Return: 0; -ENOENT; -EPIPE it is too long.
+ * Gets the value of @name from the received message, in which @end terminates
+ * each value.
+ * Return: 0; -ENOENT; -EPIPE the value is too long.
  */
 static int pmi_value(const struct ang_pmi *p, const char *name, char end,
 		     char *value, size_t len)
@@ -400,8 +403,8 @@ static u32 node_of(const char *map, u32 rank)
 }
 
 /*
- * Finds the place of this process among those on this machine.  Return: true if
- * all processes are on this machine.
+ * Finds the place of this process among the processes on this machine.  Return:
+ * true if all processes are on this machine.
  */
 static bool pmi_place(struct ang_pmi *p)
 {
@@ -504,7 +507,7 @@ static int pmi_join(struct ang_pmi *p)
 
 static struct ang_pmi self = { .fd = -1 };
 
-/* Protects @self, which one thread uses at a time. */
+/* Held by the thread that uses @self. */
 static pthread_mutex_t self_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int pmi_open(struct angara_job *job)
@@ -525,8 +528,8 @@ static int pmi_open(struct angara_job *job)
 }
 
 /*
- * Leaves PMI joined until the process ends, so that the process can open the
- * job again.
+ * Keeps PMI joined until the process ends, so that the process can open the job
+ * again.
  */
 static void pmi_close(struct angara_job *job)
 {
@@ -558,7 +561,10 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
  */
 static void __attribute__((destructor)) pmi_leave(void)
 {
-	/* Another thread may be in an exchange: do not free its memory. */
+	/*
+	 * Another thread may be in an exchange: do not free the memory that it
+	 * uses.
+	 */
 	if (self.pid != getpid() || pthread_mutex_trylock(&self_lock))
 		return;
 	pmi_begin(&self, self.limit_s && self.limit_s < PMI_LEAVE_S ?

@@ -300,7 +300,7 @@ static int px_get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 }
 
 /*
- * Gets the block of a member. All members compare all blocks, so all get the
+ * Gets the block of a member.  Each member checks all blocks, so all get the
  * same result.
  */
 static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
@@ -321,8 +321,8 @@ static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 }
 
 /*
- * Counts the exchanges of a group; @round: number of this one, equal at all
- * members.
+ * Counts the exchanges of a group; @round: out: number of this exchange, equal
+ * at all members.
  */
 static int next_round(struct ang_pmix *px, u64 hash, u64 *round)
 {
@@ -366,9 +366,9 @@ static int px_exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 			verdict = ret;
 	}
 	/*
-	 * In this fence each process waits until all have read.  A process that
-	 * could not read also takes part, since the others wait for it, but not
-	 * while PMIx still executes its request.
+	 * In this fence each process waits until all have read the blocks.  A
+	 * process that could not read also takes part, since the others wait
+	 * for it.  It must not take part while PMIx still executes its request.
 	 */
 	if (is_busy(px))
 		return verdict;
@@ -395,9 +395,7 @@ static int pmix_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	return ret;
 }
 
-/*
- * Gets a property of this process or of the job, a number, from the launcher.
- */
+/* Gets a number from the launcher: a property of this process or of the job. */
 static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *val)
 {
 	int ret = px_get(px, rank, key);
@@ -409,8 +407,9 @@ static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *v
 }
 
 /*
- * Sets the place of this process among those on this machine.  If the launcher
- * does not number the processes of this machine, all processes are on it.
+ * Sets the place of this process among the processes on this machine.  If the
+ * launcher does not number the processes of this machine, all processes are on
+ * it.
  * Return: 0; -ETIMEDOUT it does not answer.
  */
 static int tell_place(struct ang_pmix *px)
@@ -481,7 +480,10 @@ static int first_user(struct ang_pmix *px)
 	return ret ? ret : px_join(px);
 }
 
-/* The rounds of groups are kept, so that keys stay unique if the process joins again. */
+/*
+ * Keeps the rounds of groups, so that keys stay unique if the process joins
+ * again.
+ */
 static void last_user(struct ang_pmix *px)
 {
 	lib.finalize(NULL, 0);

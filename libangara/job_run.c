@@ -10,9 +10,10 @@
 #include "job.h"
 
 /*
- * Copies the inherited descriptor, which stays open: another user of it, such
- * as a shell around the program, may need it later.  Both are closed on exec,
- * so children do not keep the job's connection open.
+ * Copies the inherited descriptor, which stays open: a process that uses it
+ * too, such as a shell around the program, may need it later.  Copy and
+ * original are closed on exec, so children do not keep the job's connection
+ * open.
  */
 static int job_socket(u32 inherited)
 {
@@ -121,8 +122,8 @@ static int run_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 	if (!ret && !rep.status)
 		ret = recv_all(job->fd, all, want);
 	/*
-	 * The position in the stream is unknown after an error, so no user of
-	 * the connection can continue.
+	 * The position in the stream is unknown after an error, so all users of
+	 * the connection must stop.
 	 */
 	if (ret)
 		shutdown(job->fd, SHUT_RDWR);

@@ -20,7 +20,9 @@
 
 #define ANG_PUBLIC	__attribute__((visibility("default")))
 
-/* Index of operations that belong to no tree; tree t has index 1 + t. */
+/*
+ * Index of operations that belong to no tree; those of tree t have index 1 + t.
+ */
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
 
@@ -40,7 +42,7 @@
 #define ANG_SLOT_FLIGHT		6
 #define ANG_SLOT_PART		7
 #define ANG_SLOT_HOLDS		0x80U	/* flag: the operation holds regions */
-#define ANG_SLOT_PARTS		0x40U	/* flag: parts of it are in progress */
+#define ANG_SLOT_PARTS		0x40U	/* flag: parts of the operation are in progress */
 
 /**
  * struct ang_posted - an operation that was passed to the device
@@ -52,7 +54,7 @@
  *	parts that are not complete
  * @tree: 1 + TreeId, or ANG_NO_TREE
  * @kind: ANG_SLOT_*
- * @status: error of the operation linked before it or of a part, or 0
+ * @status: error of the operation linked before this one, or of a part; 0: none
  * @length: bytes of the parts that are complete
  */
 struct ang_posted {
@@ -103,8 +105,8 @@ struct ang_stray;
  * struct ang_kept - messages that arrived before the library could use them
  * @first: oldest, or NULL
  * @last: address of the pointer to set to the next message
- * @num: their number
- * @bytes: memory that they use
+ * @num: number of these messages
+ * @bytes: memory that these messages use
  */
 struct ang_kept {
 	struct ang_stray *first;
@@ -147,7 +149,7 @@ struct ang_strays {
  * @strays: messages to teams that do not exist here yet, by sender
  * @scratch: free memory
  * @ended: numbers of destroyed teams, to drop late messages to them
- * @nended: their number
+ * @nended: number of @ended
  * @busy: collectives in progress
  * @active: the collectives are being advanced; prevents recursion
  */
@@ -162,8 +164,8 @@ struct ang_colls {
 	bool active;
 };
 
-#define ANG_SLOT_WORDS	1024U	/* 65536 slots */
-#define ANG_WATCHED_SLOT	4096U	/* lowest slot for the cache */
+#define ANG_SLOT_WORDS	1024U	/* a bit for each of 65536 slots */
+#define ANG_WATCHED_SLOT	4096U	/* lowest slot for regions of the cache */
 
 /**
  * struct angara_domain - a domain
@@ -223,16 +225,17 @@ struct angara_domain {
  * @outstanding: operations posted and not reaped; at most cq_entries, so that
  *	the CQ cannot overflow
  * @by_tree: operations posted and not reaped, per tree
- * @first_err: errno of the first counted operation that failed, 0 if none
+ * @first_err: errno of the first counted operation that failed, 0 if none has
+ *	failed
  * @failed_node: node at fault of the last counted operation that failed;
  *	UINT32_MAX: none has failed
  * @idled: polls that found nothing since other threads last ran, ANG_IDLE_*
  * @slots: operations that were passed to the device; cq_entries slots
- * @free_slot: first free one, cq_entries if none
+ * @free_slot: first free slot, cq_entries if none is free
  * @held: regions that operations hold, by slot; NULL before the first
  * @ready: completions that the caller has yet to get, cq_entries places
- * @ready_head: next to return, free running
- * @ready_tail: next to write, free running
+ * @ready_head: index of the next to return, free running
+ * @ready_tail: index of the next to write, free running
  * @scratch: region of @scratch_mem, NULL before the first use
  * @scratch_mem: buffer for blocking calls that fetch a few bytes
  * @stage: memory through which elements are copied, see strided.c; NULL before
@@ -367,10 +370,10 @@ int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 void ang_turn(struct angara_ctx *ctx);
 
 /*
- * Lets other threads run if the caller polls again for the same kind of event:
- * then it has nothing else to do.  The first poll that finds nothing returns at
- * once, since the caller may still handle earlier events.  A caller that polls
- * for several kinds in turn yields once per turn.
+ * Lets other threads run if the caller polls again for the same kind of event,
+ * since the caller then has nothing else to do.  The first poll that finds
+ * nothing returns at once, since the caller may still handle earlier events.  A
+ * caller that polls for several kinds in turn yields once per turn.
  *
  * Return: true if other threads have run; then @dead is up to date.
  */

@@ -4,9 +4,9 @@
  *
  * Requests and answers can be lost.  A read is simply repeated.  A write
  * contains the number of writes that its router has accepted so far, so at most
- * one of several copies has an effect.  If no answer comes, that number is read
- * again.  If a repeated write is then refused because the row or key
- * already has the wanted state, the write has succeeded.
+ * one of several copies has an effect.  If no answer comes, the number is read
+ * again.  If a repeated write is then refused because the row or key already
+ * has the wanted state, the write has succeeded.
  *
  * A row is cleared only while it is the row that was read: the request contains
  * the number of writes of that answer.
@@ -21,9 +21,9 @@
 
 static_assert(ANGARA_PATH_LINKS == ANGARA_MGMT_HOPS, "paths");
 
-#define MANAGE_TRY_MS	125U	/* wait for an answer */
+#define MANAGE_TRY_MS	125U	/* milliseconds to wait for an answer */
 #define MANAGE_TRIES	8U
-#define MANAGE_ROUNDS	16U	/* attempts while others write or router is busy */
+#define MANAGE_ROUNDS	16U	/* attempts while other managers write, or the router is busy */
 
 /**
  * struct angara_manager - a manager
@@ -83,7 +83,10 @@ static int manage_errno(u8 status)
 	return status < ANGARA_MGMT_ST_NUM ? errnos[status] : -EIO;
 }
 
-/* Sends @pkt once.  Return: 0 @pkt is the answer; -ETIMEDOUT; other errors. */
+/*
+ * Sends the request @pkt once.  Return: 0 @pkt is the answer; -ETIMEDOUT; other
+ * errors.
+ */
 static int manage_once(struct angara_manager *m, struct angara_mgmt *pkt)
 {
 	struct angara_manage arg = ANG_CMD_INIT(struct angara_manage);
@@ -94,7 +97,10 @@ static int manage_once(struct angara_manager *m, struct angara_mgmt *pkt)
 	ret = ang_dev_cmd(&m->dev, ANGARA_IOCTL_MANAGE, &arg);
 	if (ret)
 		return ret;
-	/* A router may be another program: it is not trusted. */
+	/*
+	 * The router is not trusted: check that the answer belongs to the
+	 * request.
+	 */
 	if (!arg.pkt.answer || arg.pkt.method != pkt->method ||
 	    arg.pkt.attr != pkt->attr)
 		return -EIO;
@@ -117,7 +123,7 @@ static int manage_start(struct angara_mgmt *pkt, const struct angara_path *path,
 
 /*
  * Repeats a read until an answer arrives.  Return: 0 @pkt is the answer;
- * errors.
+ * -errno.
  */
 static int manage_read(struct angara_manager *m, struct angara_mgmt *pkt)
 {
@@ -158,8 +164,8 @@ ANG_PUBLIC int angara_manage_get(struct angara_manager *m,
 }
 
 /*
- * Gets the number of writes that the router has accepted; a refusal contains
- * the number, too.
+ * Gets the number of writes that the router has accepted.  An answer that
+ * refuses the request contains this number, too.
  */
 static int manage_writes(struct angara_manager *m, const struct angara_path *path,
 			 __le64 *writes, u32 *router)
@@ -212,8 +218,8 @@ static bool manage_done(struct angara_manager *m, const struct angara_path *path
 }
 
 /*
- * Sets the key of @path to the new key, which the router has if it accepted a
- * write.
+ * If the router has accepted a write of a new key, requests need that key:
+ * stores it in @path.
  */
 static void manage_other_key(struct angara_path *path, unsigned int attr,
 			     const void *value, size_t size)
@@ -227,9 +233,10 @@ static void manage_other_key(struct angara_path *path, unsigned int attr,
 }
 
 /*
- * Makes one attempt.  @doubt: in and out: a write got no answer, so it may have
- * been executed.
- * Return: 0; -ETIMEDOUT; -EAGAIN, -EBUSY: to be repeated; other errors.
+ * Makes one attempt to write.  @doubt: in and out: a write got no answer, so it
+ * may have been executed.
+ * Return: 0; -ETIMEDOUT; -EAGAIN, -EBUSY: the caller repeats the attempt; other
+ * errors.
  */
 static int manage_write(struct angara_manager *m, const struct angara_path *path,
 			struct angara_mgmt pkt, const void *value, bool *doubt,
@@ -297,8 +304,9 @@ ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
 }
 
 /*
- * Reads a row, and clears it if it is of incarnation @epoch.  Return: 0; -EAGAIN,
- * -EBUSY: to be repeated; -ENOENT there is no such row; other errors.
+ * Reads a row, and clears it if it is of incarnation @epoch.  Return: 0;
+ * -EAGAIN, -EBUSY: the caller repeats this; -ENOENT there is no such row; other
+ * errors.
  */
 static int manage_clear(struct angara_manager *m, const struct angara_path *path,
 			u32 tree, u16 epoch)

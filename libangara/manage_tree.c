@@ -2,11 +2,11 @@
 /*
  * In-band management: the rows of a tree at all of its routers, or at none.
  *
- * Rows are set in ascending order of routers, so if two managers set rows of one
- * tree, one of them fails at the first common router.  A manager clears only rows
- * of the epoch that it has set.  If a router does not answer a write, its row may
- * be set or not: it is cleared as well, and counted as left if that is not
- * confirmed.
+ * Rows are set in ascending order of routers, so if two managers set rows of
+ * one tree, one of them fails at the first common router.  A manager clears
+ * only rows of the epoch that it has set.  If a router does not answer a write,
+ * its row may be set or not.  So the row is cleared as well, and counted as
+ * left if the router does not confirm this.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
  * @m: manager
  * @map: routers that can be reached
  * @rows: rows, one per router of the fabric
- * @at: entry of each router in the map, or NULL
+ * @at: entry of each router in the map; NULL: it has none
  * @fail: the first error
  */
 struct laying {
@@ -44,7 +44,7 @@ static void laying_init(struct laying *l, struct angara_manager *m,
 	};
 }
 
-/* Return: @ret. */
+/* Ends the work, and fills in the caller's @failure.  Return: @ret. */
 static int laying_end(struct laying *l, int ret, struct angara_tree_failure *failure)
 {
 	free(l->at);
@@ -101,13 +101,16 @@ static int laying_check(struct laying *l)
 	return l->fail.rule ? laying_fail(l, router, UINT32_MAX, -EINVAL) : ret;
 }
 
-/* Ports of a row. */
+/* Ports of a row: down and up. */
 static u64 row_ports(const struct angara_tree_row *row)
 {
 	return row->ports | (row->is_root ? 0 : 1ULL << row->to_root);
 }
 
-/* Does the map lead to all routers of the tree, and is each link of it up? */
+/*
+ * Does the map lead to all routers of the tree, and are all links of the tree
+ * up?
+ */
 static int laying_reach(struct laying *l)
 {
 	u32 i;
@@ -140,7 +143,7 @@ static struct angara_mgmt_row row_value(const struct angara_tree_row *row)
 	};
 }
 
-/* Clears the row of a router that may have it. */
+/* Clears the row of a router that may have set it. */
 static void row_undo(struct laying *l, u32 router)
 {
 	const struct angara_tree_row *row = &l->rows[router];
@@ -156,7 +159,9 @@ static void laying_undo(struct laying *l, u32 end)
 			row_undo(l, end);
 }
 
-/* Sets a row.  @may_be: out: after an error, it may be set all the same. */
+/*
+ * Sets a row.  @may_be: out: after an error, the row may be set all the same.
+ */
 static int row_set(struct laying *l, u32 router, bool *may_be)
 {
 	const struct angara_mgmt_row value = row_value(&l->rows[router]);
@@ -174,7 +179,10 @@ static int row_set(struct laying *l, u32 router, bool *may_be)
 	return ret ? laying_fail(l, router, answered, ret) : 0;
 }
 
-/* Sets the rows.  After an error none of them is set, as far as routers answer. */
+/*
+ * Sets all rows.  After an error no row is set, except at routers that do not
+ * answer.
+ */
 static int laying_set(struct laying *l)
 {
 	bool may_be;
@@ -192,8 +200,8 @@ static int laying_set(struct laying *l)
 }
 
 /*
- * Is the row still the one that was set?  A row that was set next to a link that
- * has gone down since the map was made is down.
+ * Is the row still the one that was set?  If a link of the row has gone down
+ * since the map was made, the row is down.
  */
 static int row_confirm(struct laying *l, u32 router)
 {
@@ -253,7 +261,10 @@ ANG_PUBLIC int angara_manage_tree_set(struct angara_manager *m,
 	return laying_end(&l, ret, failure);
 }
 
-/* Clears the row of a tree.  Return: 1; 0: it has none; -errno. */
+/*
+ * Clears the row of a tree at a router.  Return: 1; 0: the router has no such
+ * row; -errno.
+ */
 static int row_clear(struct laying *l, const struct angara_found *found, u32 tree)
 {
 	struct angara_mgmt_row row;

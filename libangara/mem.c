@@ -36,7 +36,7 @@ ANG_PUBLIC void angara_mr_dereg(struct angara_mr *mr)
 {
 	if (!mr)
 		return;
-	/* Release the range of the cache instead: it may have other holders. */
+	/* Release the range instead, since other operations may hold it. */
 	if (mr->cached)
 		angara_mr_release(mr);
 	else

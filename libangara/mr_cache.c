@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A cache of registrations: memory that the program has not registered is
- * registered at its first use, in whole pages, and stays registered for the next.
+ * registered at its first use, in whole pages, and stays registered for later
+ * uses.
  *
  * A domain has one cache, which all of its contexts use.  Ranges may overlap,
  * but no range contains another one with the same rights.  So ranges that are
@@ -11,7 +12,7 @@
  * freed first.
  *
  * A range that peers may read contains exactly the requested bytes, not the
- * rest of their pages, and is used for nothing else.
+ * rest of their pages, and is not used for other requests.
  *
  * A holder may revoke a range, which removes it from the device for all of its
  * holders.  So all holders of a range belong to one group; a holder of another
@@ -19,9 +20,9 @@
  *
  * Memory may be unmapped, and other memory mapped in its place.  The driver
  * reports this in struct angara_watch before the system call that changes the
- * mapping returns.  Each search for a range first reads the count there.  A
- * stale range is no longer found, and is freed when its last holder releases
- * it.
+ * mapping returns.  Each search for a range first reads the count of changes
+ * there.  A stale range is no longer found, and is freed when its last holder
+ * releases it.
  *
  * The lock is held during a registration, which takes time.  A completion does
  * not wait for the lock: it decrements the number of users.  If the lock is
@@ -35,10 +36,10 @@
 #include "lib.h"
 #include "sized.h"
 
-#define CACHE_ENV	"ANGARA_MR_CACHE"	/* limit of unused ranges, MiB */
-#define CACHE_MIB	1024UL			/* default, at most memory / CACHE_SHARE */
+#define CACHE_ENV	"ANGARA_MR_CACHE"	/* variable: limit of unused ranges, MiB */
+#define CACHE_MIB	1024UL			/* default, but at most memory / CACHE_SHARE */
 #define CACHE_SHARE	8
-#define CACHE_MAX	1024U			/* ranges */
+#define CACHE_MAX	1024U			/* most ranges in the cache */
 
 /**
  * struct ang_cached - a range
@@ -50,8 +51,8 @@
  *	be found
  * @kept: a search can find the range
  * @older: next less recently used range, or NULL
- * @newer: next more recently used range, or NULL; without users, the next such
- *	range
+ * @newer: next more recently used range, or NULL; without users, the next range
+ *	without users
  */
 struct ang_cached {
 	struct angara_mr *mr;
@@ -68,7 +69,7 @@ struct ang_cached {
  * struct ranges - ranges with the same rights
  * @at: sorted by start, and by end
  * @n: ranges
- * @last: index of the range found last
+ * @last: index of the range that the last search found
  */
 struct ranges {
 	struct ang_cached *at[CACHE_MAX];
@@ -152,7 +153,7 @@ static struct ang_mr_cache *cache_new(struct angara_domain *dom)
 	return c;
 }
 
-/* Return: the cache of @dom, NULL there is no memory for one. */
+/* Return: the cache of @dom; NULL: there is no memory for a cache. */
 static struct ang_mr_cache *cache_of(struct angara_domain *dom)
 {
 	struct ang_mr_cache *c = ang_load_acquire(&dom->cache);
@@ -194,7 +195,7 @@ static struct ranges *ranges_of(struct ang_mr_cache *c, unsigned int access)
 	return &c->of[ranges_index(access)];
 }
 
-/* Bytes that are registered: whole pages. */
+/* Bytes that are registered for a range: whole pages. */
 static u64 range_bytes(const struct ang_mr_cache *c, const struct ang_cached *r)
 {
 	return ((r->end + c->page - 1) & -c->page) - (r->start & -c->page);
@@ -233,8 +234,8 @@ static void dead_free(struct ang_mr_cache *c)
 }
 
 /*
- * Drops a user.  The last user leaves the range to the next thread that has the
- * lock.
+ * Drops a user of a range.  The last user leaves the range to the next thread
+ * that has the lock.
  */
 static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 {
@@ -250,7 +251,9 @@ static void range_put(struct ang_mr_cache *c, struct ang_cached *r)
 	} while (was != next);
 }
 
-/* Removes a range from the search; its last user frees it. */
+/*
+ * Removes a range, so that searches no longer find it; its last user frees it.
+ */
 static void range_drop(struct ang_mr_cache *c, struct ang_cached *r)
 {
 	struct ranges *s = ranges_of(c, r->mr->access);
@@ -272,7 +275,10 @@ static bool is_stale(const struct ang_mr_cache *c, const struct ang_cached *r)
 	return READ_ONCE(((const u64 *)(c->notice + 1))[slot / 64]) >> slot % 64 & 1;
 }
 
-/* Drops stale ranges.  Later changes of mappings increment the count again. */
+/*
+ * Drops stale ranges.  If mappings change later, the driver increments the
+ * count again.
+ */
 static void cache_renew(struct ang_mr_cache *c, u64 seq)
 {
 	struct ang_cached *r = c->oldest, *next;
@@ -288,7 +294,10 @@ static void cache_renew(struct ang_mr_cache *c, u64 seq)
 	dead_free(c);
 }
 
-/* Frees the least recently used range without a holder.  Return: was there one? */
+/*
+ * Frees the least recently used range that no operation holds.  Return: was
+ * there one?
+ */
 static bool drop_oldest(struct ang_mr_cache *c)
 {
 	struct ang_cached *r = c->oldest;
@@ -303,7 +312,7 @@ static bool drop_oldest(struct ang_mr_cache *c)
 	return true;
 }
 
-/* Frees ranges without a holder to make room. */
+/* Frees ranges that no operation holds while the cache exceeds its limit. */
 static void cache_trim(struct ang_mr_cache *c)
 {
 	dead_free(c);
@@ -444,7 +453,10 @@ static int cache_hold(struct ang_mr_cache *c, uintptr_t start, uintptr_t end,
 		      unsigned int access, const void *group,
 		      struct angara_mr **mr)
 {
-	/* Pairs with the driver, which sets bits first. */
+	/*
+	 * Pairs with the driver, which sets bits before it increments the
+	 * count.
+	 */
 	u64 seq = ang_load_acquire(&c->notice->seq);
 	struct ang_cached *r;
 	int ret;
@@ -523,7 +535,7 @@ ANG_PUBLIC void angara_mr_release(struct angara_mr *mr)
 	if (!r)
 		return;
 	c = mr->dom->cache;
-	/* After this call another thread may free the range. */
+	/* After range_put() another thread may free the range. */
 	range_put(c, r);
 	if (pthread_mutex_trylock(&c->lock))
 		return;

@@ -195,7 +195,8 @@ void ang_mr_revoke(struct angara_mr *mr)
 	mr->revoked = true;
 	arg.key = mr->key;
 	/*
-	 * This fails only if the device is gone, and the registration with it.
+	 * This fails only if the device is gone; then the registration is gone,
+	 * too.
 	 */
 	ang_dev_cmd(&mr->dom->dev, ANGARA_IOCTL_MR_DEREG, &arg);
 }
@@ -206,8 +207,8 @@ void ang_mr_end(struct angara_mr *mr)
 	struct ang_dev *dev = &mr->dom->dev;
 
 	/*
-	 * Before the device frees the slot: afterwards the bit may belong to
-	 * another region.
+	 * Do this before the device frees the slot: afterwards the bit may
+	 * belong to another region.
 	 */
 	slot_set(mr->dom, ANG_MR_SLOT(mr->key), false);
 	ang_mr_revoke(mr);

@@ -184,7 +184,9 @@ static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 	return &ctx->msg_held[place / 64];
 }
 
-/* Frees records up to the oldest that the caller holds. */
+/*
+ * Frees records up to the oldest one that the caller holds.  Return: 0; -errno.
+ */
 static int give_back(struct angara_ctx *ctx)
 {
 	u32 ci = ctx->msg_ci;
@@ -219,13 +221,13 @@ static struct angara_message message_of(const struct angara_msg *m, u32 at)
 	};
 }
 
-/* Is it a message of the library itself? */
+/* Is the record at @at a message of the library itself? */
 static bool is_own(const struct angara_ctx *ctx, u32 at)
 {
 	return le16_to_cpu(msg_record(ctx, at)->code) == ANG_CODE_TEAM;
 }
 
-/* Skips records that are not for the caller, up to msg_heard. */
+/* Skips records that are not for the caller, up to ctx->msg_heard. */
 static void skip_heard(struct angara_ctx *ctx)
 {
 	u32 from = ctx->msg_at;
@@ -246,7 +248,7 @@ static void skip_heard(struct angara_ctx *ctx)
  * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *
- * Also handles those that follow messages that the caller has not taken yet.
+ * Also handles own messages behind messages that the caller has not taken yet.
  */
 void ang_msg_hear(struct angara_ctx *ctx)
 {
@@ -289,7 +291,10 @@ static int take_check(const struct angara_ctx *ctx,
 	return msg->size > ANG_SIZED_MAX ? -E2BIG : 0;
 }
 
-/* Return: 0; -EAGAIN; -EIO the receive buffer is corrupt; -ENODEV. */
+/*
+ * Takes the next message of the caller.  Return: 0; -EAGAIN; -EIO the receive
+ * buffer is corrupt; -ENODEV.
+ */
 static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 {
 	struct angara_message known;
@@ -333,8 +338,8 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 }
 
 /*
- * Is there a record that was not checked yet?  Call this only if the context
- * has a receive buffer.
+ * Has a record arrived after the last one that the caller has taken?  Call this
+ * only if the context has a receive buffer.
  */
 static bool has_record(const struct angara_ctx *ctx)
 {

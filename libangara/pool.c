@@ -79,8 +79,7 @@ int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 }
 
 /*
- * All files are already closed: the last team that holds a device closes its
- * file.
+ * Files are closed already: the last team that holds a device closes its file.
  */
 void ang_pool_free(struct ang_pool *pool)
 {
@@ -90,7 +89,10 @@ void ang_pool_free(struct ang_pool *pool)
 	free(pool);
 }
 
-/* Checks that a device is still at this node: the scan may be out of date. */
+/*
+ * Checks that a device is still at this node, since the last scan may be out of
+ * date.
+ */
 static int pool_verify(struct ang_pool *pool, struct ang_dev *dev, u32 node)
 {
 	struct angara_query q = ANG_CMD_INIT(struct angara_query);
@@ -124,6 +126,7 @@ static int open_node(struct ang_pool *pool, u32 node)
 }
 
 /*
+ * Opens the device of a node, or counts another use.
  * Return: 0; -ENODEV the node has no device here; -EACCES; -EMFILE; or the
  * error of a device that did not respond.
  */
@@ -145,7 +148,7 @@ void ang_pool_drop(struct ang_pool *pool, u32 node)
 		ang_dev_close(&pool->nodes[node].dev);
 }
 
-/* Return: device of a node that is held. */
+/* Return: device of a node; the node is held. */
 struct ang_dev *ang_pool_dev(struct ang_pool *pool, u32 node)
 {
 	return &pool->nodes[node].dev;

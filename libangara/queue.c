@@ -90,9 +90,9 @@ static u32 sq_room(const struct angara_ctx *ctx)
 }
 
 /*
- * Is there room for @n operations of @need entries?  At most one of them,
- * depending on @kind, has a completion for the caller; it then needs a place in
- * the ring (completion.c).
+ * Is there room for @n operations that need @need entries?  At most one of them
+ * has a completion for the caller, depending on @kind.  This completion needs a
+ * place in the ring (completion.c).
  */
 static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 		     unsigned int kind)
@@ -223,7 +223,7 @@ static inline int op_check(const struct angara_op *op, bool notify)
 	return 0;
 }
 
-/* Return: as op_check(). */
+/* Applies the caller's options to an entry.  Return: as op_check(). */
 static int op_apply(struct angara_wqe *wqe, const struct angara_op *op)
 {
 	int ret = op_check(op, takes_notify(wqe));
@@ -372,8 +372,7 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 }
 
 /**
- * struct blocked_need - room that a blocking call waits for: @slots and
- * @entries
+ * struct blocked_need - @slots and @entries for which a blocking call waits
  */
 struct blocked_need {
 	u32 slots;
@@ -387,7 +386,9 @@ static bool blocked_room(struct angara_ctx *ctx, const void *arg)
 	return has_room(ctx, need->slots, need->entries, ANG_SLOT_BLOCKED);
 }
 
-/* Return: 0; -ENODEV. */
+/*
+ * Waits until there are @slots slots and @entries entries.  Return: 0; -ENODEV.
+ */
 static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 {
 	const struct blocked_need need = { .slots = slots, .entries = entries };

@@ -136,8 +136,8 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 }
 
 /*
- * Gets the context's buffer for results of blocking calls.  One call at a time
- * uses it.
+ * Gets the context's buffer for the results of blocking calls.  Only one call
+ * at a time uses the buffer.
  */
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
 {

@@ -6,7 +6,7 @@
 #include "ang_env.h"
 
 #define ANG_SAY_BYTES	512	/* bytes of the longest message, with NUL */
-#define ANG_SAY_RANGES	8	/* ranges of ranks in a message */
+#define ANG_SAY_RANGES	8	/* limit of ranges of ranks in a message */
 
 /**
  * struct ang_ranks - a list of ranks for a message, which begins as { 0 }

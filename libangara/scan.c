@@ -16,7 +16,7 @@ static int found_compare(const void *a, const void *b)
 	return (x->minor > y->minor) - (x->minor < y->minor);
 }
 
-/* Return: 0; -ENOMEM. */
+/* Adds a device.  Return: 0; -ENOMEM. */
 int ang_scan_add(struct ang_scan *scan, const struct ang_found *found)
 {
 	if (scan->n == scan->room) {
@@ -87,7 +87,7 @@ const struct ang_found *ang_scan_find(const struct ang_scan *scan,
 	return NULL;
 }
 
-/* Return: the devices of a fabric, sorted by node; NULL if there are none. */
+/* Return: the devices of one fabric, sorted by node; NULL: there are none. */
 const struct ang_found *ang_scan_fabric(const struct ang_scan *scan,
 					u64 fabric_id, size_t *n)
 {

@@ -7,7 +7,8 @@
 
 /*
  * Return: fabric of the device that @spec names; if it names none, the fabric
- * of the first device, since fabric ids are random and give no order.
+ * of the device with the lowest number.  Fabric ids are random, so they define
+ * no order.
  */
 u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 {
@@ -28,8 +29,8 @@ u64 ang_scan_default(const struct ang_scan *scan, const struct ang_spec *spec)
 }
 
 /*
- * Return: number of processes per node: they are placed in blocks, as few as
- * possible on each node.
+ * Return: number of processes per node.  Processes are placed in blocks, as few
+ * as possible on each node.
  */
 u32 ang_scan_per_node(u32 procs, size_t nodes)
 {
@@ -38,7 +39,8 @@ u32 ang_scan_per_node(u32 procs, size_t nodes)
 
 /*
  * Finds the device of a process whose launcher has chosen none.
- * Return: 0; -ENODEV; -ENOMEM; the error of the devices.
+ * Return: 0; -ENODEV; -ENOMEM; the error of the first device that did not
+ * respond.
  */
 int ang_scan_place(const struct ang_spec *spec, u32 rank, u32 size, u32 *minor)
 {

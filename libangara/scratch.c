@@ -55,8 +55,8 @@ void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s)
 	struct ang_scratch **at = &ctx->colls.scratch;
 
 	/*
-	 * Sorted by length, so that a short request does not take a long
-	 * buffer.
+	 * The list is sorted by length, so that a short request does not take a
+	 * long buffer.
 	 */
 	while (*at && (*at)->mr->len < s->mr->len)
 		at = &(*at)->next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Put with signal: writes data, then sets a 64-bit word at the same target or
- * adds to it.  The adapter executes both in order, after one doorbell.  There
- * is one completion, that of the signal; if the put fails, the completion has
- * the error of the put.
+ * adds to it.  The adapter executes both in order, after one doorbell.  Only
+ * the signal has a completion; if the put fails, this completion has the error
+ * of the put.
  */
 #include <errno.h>
 

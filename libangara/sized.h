@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Public structures that can grow: they begin with the size that the caller
- * knows.  A shorter structure of an older program is extended with zeros; a
- * longer one of a newer program is accepted if its tail is zero.
+ * Public structures that can grow.  They begin with the size of the structure
+ * as the caller knows it.  A shorter structure of an older program is extended
+ * with zeros; a longer one of a newer program is accepted if its tail is zero.
  */
 #ifndef ANG_SIZED_H
 #define ANG_SIZED_H
@@ -32,12 +32,12 @@ static inline bool ang_sized_zero(const char *bytes, size_t n)
 /**
  * ang_sized_take() - copy an attribute structure of the caller
  * @to: out: the structure as this library knows it
- * @known: its bytes
- * @from: the caller's; NULL means zeros
- * @first: bytes of the first release
+ * @known: bytes of @to
+ * @from: structure of the caller; NULL means zeros
+ * @first: bytes of the structure in the first release
  *
- * Return: 0; -EINVAL its size is below @first; -E2BIG it sets a field that this
- * library does not know.
+ * Return: 0; -EINVAL the size of @from is below @first; -E2BIG @from sets a
+ * field that this library does not know.
  */
 static inline int ang_sized_take(void *to, size_t known, const void *from,
 				 size_t first)
@@ -65,10 +65,10 @@ static inline int ang_sized_take(void *to, size_t known, const void *from,
  * @to: structure of the caller, with its size set; fields that this library
  *	does not know become zero
  * @from: the structure as this library knows it
- * @known: its bytes
- * @first: bytes of the first release
+ * @known: bytes of @from
+ * @first: bytes of the structure in the first release
  *
- * Return: 0; -EINVAL its size is below @first; -E2BIG it is above
+ * Return: 0; -EINVAL the size of @to is below @first; -E2BIG it is above
  * ANG_SIZED_MAX.
  */
 static inline int ang_sized_give(void *to, const void *from, size_t known,

@@ -13,13 +13,13 @@
 #include "lib.h"
 
 #define STAGE_BYTES	((size_t)256 << 10)
-#define STAGE_ELEMENT	((size_t)16 << 10)	/* longest copied element */
+#define STAGE_ELEMENT	((size_t)16 << 10)	/* bytes of the longest element that is copied */
 
 /**
  * struct places - locations of elements, on one side
  * @off: offset of the first element, with @stride
  * @stride: bytes from one element to the next, may be negative
- * @list: offset of each, or NULL
+ * @list: offset of each element; NULL: use @off and @stride
  */
 struct places {
 	u64 off;
@@ -110,8 +110,8 @@ static void *place_address(u64 place)
 }
 
 /*
- * Copies as many elements at a time as fit in the stage. Elements of no bytes
- * need no copy.
+ * Transfers elements through the stage: as many at a time as fit there.
+ * Elements of no bytes need no copy.
  */
 static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
 {
@@ -142,7 +142,9 @@ static int elements_stage(struct angara_ctx *ctx, const struct elements *e)
 	return ret;
 }
 
-/* Return: 0; -EINVAL an element is outside of its region. */
+/*
+ * Checks the elements.  Return: 0; -EINVAL an element is outside of its region.
+ */
 static int elements_check(const struct angara_ctx *ctx, const struct elements *e)
 {
 	struct angara_wqe wqe;

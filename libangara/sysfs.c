@@ -14,7 +14,10 @@
 
 #define SYSFS_NUMBER	32	/* bytes of a file that contains a number */
 
-/* Gets the last part of a link's target in @name; empty: there is no link. */
+/*
+ * Gets the last part of a link's target in @name; empty: the link does not
+ * exist.
+ */
 static void sysfs_target(const char *dir, const char *link, char name[NAME_MAX + 1])
 {
 	char path[PATH_MAX], target[PATH_MAX];
@@ -28,7 +31,7 @@ static void sysfs_target(const char *dir, const char *link, char name[NAME_MAX +
 	snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, last ? last + 1 : target);
 }
 
-/* Return: the number in a file, such as 0x1234; 0: it cannot be read. */
+/* Return: the number in a file, such as 0x1234; 0: the file cannot be read. */
 static u32 sysfs_number(const char *dir, const char *file)
 {
 	char path[PATH_MAX], text[SYSFS_NUMBER];

@@ -72,7 +72,8 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 }
 
 /*
- * Allocates memory for exchanges by the program's function. Return: 0; -ENOMEM.
+ * If the job has an exchange function of the program, allocates memory for
+ * exchanges.  Return: 0; -ENOMEM.
  */
 static int team_give(struct angara_team *team, struct angara_job *job,
 		     const unsigned int *ranks)
@@ -113,8 +114,7 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	if (team->rank == attr->root) {
 		mine.err = ang_rows_plan(rows, team, attr->root);
 		/*
-		 * Other members may be able to set all rows except that of the
-		 * root.
+		 * Other members may be able to set all rows except the root's.
 		 */
 		if (!mine.err && !rows->held[rows->root])
 			mine.err = rows->why;
@@ -147,8 +147,8 @@ static void team_leave(struct angara_team *team)
 
 /*
  * Return: place among the members of the team on this node, by rank and not by
- * the order of joining: so the same members on the same nodes always sum floats
- * in the same order.
+ * the order of joining.  So the same members on the same nodes always sum
+ * floats in the same order.
  */
 static u32 team_place(const struct angara_team *team)
 {
@@ -223,8 +223,8 @@ static int trees_taken(struct angara_team *team)
 }
 
 /*
- * Tries to get a tree. Return: 0; the error because of which there is none, the
- * same at all members.
+ * Tries to get a tree.  Return: 0; the error because of which there is no tree,
+ * the same at all members.
  */
 static int team_offload(struct angara_team *team, const struct angara_team_attr *attr)
 {
@@ -314,7 +314,7 @@ static int sorted_list(const struct ang_picks *p, u32 size, u32 *list)
 	return 0;
 }
 
-/* Are the members sorted by rank, as in @list? */
+/* Are the members of @p in the order of the sorted @list? */
 static bool in_order(const struct ang_picks *p, const u32 *list)
 {
 	u32 i;
@@ -383,7 +383,10 @@ static int judge_cards(const struct ang_team_card *cards, u32 n)
 	return 0;
 }
 
-/* Fills in addresses and number.  @order: members in the order of cards. */
+/*
+ * Fills in the members' addresses and the team's number.  @order: members in
+ * the order of cards.
+ */
 static void take_cards(struct angara_team *team, const struct ang_team_card *cards,
 		       const u32 *order, const unsigned int *ranks, u32 self)
 {
@@ -457,8 +460,8 @@ int ang_team_of_job(struct angara_job *job, struct angara_ctx *ctx,
 }
 
 /*
- * Counts the teams created from the same members of the parent; the count is
- * the same at all of these members.
+ * Counts the teams that were created from the same members of the parent.  The
+ * count is the same at all of these members.
  */
 static int made_count(struct angara_team *parent, u64 list, u32 *num)
 {
@@ -501,7 +504,7 @@ static u64 child_id(const struct angara_team *parent, u64 list, u32 num)
 }
 
 /*
- * Allocates a team of members of @parent. Return: the team; NULL: no memory.
+ * Allocates a team of members of @parent.  Return: the team; NULL: no memory.
  */
 static struct angara_team *child_new(struct angara_team *parent,
 				     const struct ang_picks *p)
@@ -563,8 +566,8 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 	ret = made_count(parent, list, &num);
 	id = child_id(parent, list, num);
 	/*
-	 * Lose the parent: this member's count of teams would differ from the
-	 * others' count.
+	 * Lose the parent: otherwise this member's count of teams differs from
+	 * the count of the others.
 	 */
 	if (ret)
 		ang_coll_lose(parent);
@@ -632,7 +635,10 @@ int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
 	return ret;
 }
 
-/** ang_team_end() - leave a team with one tree, and clear the rows of this member */
+/**
+ * ang_team_end() - leave a team with one tree, and clear the rows that this
+ * member has set
+ */
 void ang_team_end(struct angara_team *team, bool quietly)
 {
 	ang_coll_leave(team, quietly);

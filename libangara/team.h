@@ -17,17 +17,18 @@
  * @pool: devices that own the rows
  * @rows: rows, in ascending order of routers
  * @routers: their routers
- * @nodes: the node whose device programs each
+ * @nodes: per row: node whose device programs it
  * @held: per row: this process programs the row, and holds its device
  * @n: routers in the tree
  * @missing: rows without a device on this machine
- * @why: error of the first missing device
+ * @why: error of the first device that is missing
  * @taken: TreeIds not to use, a bit for each
  * @reserved: TreeIds that the fabric manager leases to others, a bit for each
  * @leased: the tree is a lease of the manager
  * @lease: if @leased, the connection to the manager
  * @max_trees: limit of TreeIds, exclusive
- * @set: number of rows handled so far; those of this process among them are set
+ * @set: number of rows handled so far; the rows of this process among them are
+ *	set
  * @root: index of the root
  * @tree: TreeId
  * @epoch: incarnation
@@ -56,7 +57,7 @@ struct ang_rows {
 	bool busy;
 };
 
-#define ANG_CUTS	31U	/* lengths of operations: up to 2^30 bytes */
+#define ANG_CUTS	31U	/* one per power of two: lengths of up to 2^30 bytes */
 
 struct ang_coll_op;
 struct ang_kin;
@@ -71,10 +72,10 @@ struct ang_made {
 /**
  * struct ang_picks - members of a team that create another team, in the order
  * of the new team
- * @ranks: their ranks, or NULL: each @stride-th rank from @start on
+ * @ranks: ranks of the members; NULL: each @stride-th rank from @start on
  * @start: first rank, without @ranks
  * @stride: distance of ranks, without @ranks
- * @n: number of them
+ * @n: number of members
  */
 struct ang_picks {
 	const u32 *ranks;
@@ -101,7 +102,7 @@ enum ang_numbered {
  * struct ang_tally - messages of schedules between two members.  The member
  * whose adapter moves the data counts the message: the sender counts a short
  * one, the receiver a long one, which it reads
- * @messages: their number
+ * @messages: number of messages
  * @bytes: bytes of data
  */
 struct ang_tally {
@@ -140,7 +141,7 @@ struct ang_tally {
  * @ranks: ranks of the members in the job, if @given
  * @blocks: room for exchanged blocks, if @given
  * @peers: addresses of the members
- * @order: room for ranks, used when members create a team from this one
+ * @order: room for ranks, used when members create a team from this team
  * @made: teams created from this one
  * @nmade: entries of @made
  * @messages: messages that this member has sent to others for the team
@@ -245,7 +246,7 @@ struct ang_outcome {
 	u32 epoch;
 };
 
-#define ANG_AGREE_BYTES	256U	/* limit of data per agreement */
+#define ANG_AGREE_BYTES	256U	/* most bytes that one agreement exchanges */
 
 /* team_agree.c */
 int ang_team_error(u32 code);
@@ -326,7 +327,7 @@ struct ang_plan {
 	u16 *load;
 };
 
-#define ANG_PLAN_ALL	0xFFFFU	/* count all members of a node */
+#define ANG_PLAN_ALL	0xFFFFU	/* @most of ang_plan_make(): count all members of a node */
 
 u32 ang_stripe_distance(u32 size, u32 i, u32 parts);
 u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);

@@ -16,7 +16,10 @@
 #define AGREE_TAG	(2ULL << 32)
 #define AGREE_ERRNO	4095U	/* largest error code */
 
-/** Decodes an error.  Return: -errno; -EPROTO it is not a valid code. */
+/**
+ * Decodes an error that a member has sent.  Return: -errno; -EPROTO: the code
+ * is not valid.
+ */
 int ang_team_error(u32 code)
 {
 	return code && code <= AGREE_ERRNO ? -(int)code : -EPROTO;

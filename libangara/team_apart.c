@@ -22,8 +22,8 @@
 #define NOBODY		UINT32_MAX
 
 /*
- * Return: priority of this member: the coordinator is first, then the others by
- * rank.
+ * Return: priority of this member for rows: the coordinator is first, then the
+ * others by rank.
  */
 static u32 turn_of(const struct angara_team *team, u32 root)
 {

@@ -11,7 +11,7 @@
 
 #define END_TAG		(1ULL << 32)
 
-/* Return: 0; -EINVAL; -E2BIG. */
+/* Reads the caller's attributes.  Return: 0; -EINVAL; -E2BIG. */
 static int attr_take(struct angara_team_attr *known,
 		     const struct angara_team_attr *attr)
 {
@@ -100,7 +100,10 @@ ANG_PUBLIC int angara_team_strided(struct angara_team *parent,
 	return team_picked(parent, &picks, attr, out);
 }
 
-/** struct seat - a member of the parent, with its key in a split */
+/**
+ * struct seat - a member of the parent team, with its key in
+ * angara_team_split()
+ */
 struct seat {
 	u32 key;
 	u32 rank;
@@ -194,8 +197,8 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
 	/*
-	 * With a tree, the adapters notify the other members when the tree
-	 * ends; without one, messages do.
+	 * If the team has a tree, the adapters notify the other members when
+	 * the tree ends.  Without a tree, messages notify them.
 	 */
 	if (team)
 		team_close(team, team->given && team->offloaded);

@@ -75,7 +75,7 @@ static void children_add(const struct kin_tree *t, u32 router, u32 self, u32 *ch
 /*
  * Finds the children of a member, and its parent.  A member that leads its
  * router may also lead routers above.
- * @kin: in: room for @children; out
+ * @kin: out; its children are in @children
  */
 static void kin_find(const struct kin_tree *t, u32 self, struct ang_kin *kin, u32 *children)
 {
@@ -110,12 +110,12 @@ static u32 kin_arrivals(const struct kin_tree *t, u32 *children)
 	return most;
 }
 
-/* Return: as ang_team_kin(). */
+/* Computes the tree.  Return: as ang_team_kin(). */
 static int tree_open(struct kin_tree *t)
 {
 	/*
 	 * Count one member per node: the shape of the tree does not depend on
-	 * their number.
+	 * the number of members on a node.
 	 */
 	int ret = ang_plan_make(&t->plan, t->team, t->team->root, 1);
 	u32 i;

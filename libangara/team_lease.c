@@ -2,12 +2,13 @@
 /*
  * Trees from the fabric manager, for processes that may not program trees.
  *
- * Only the coordinator of a team asks, and only if it has the devices of all rows:
- * each machine has a manager of its own, and managers do not agree on a TreeId. So
- * the members need no agreement about the lease beyond that about the tree.
+ * Only the coordinator of a team asks, and only if it has the devices of all
+ * rows: each machine has a manager of its own, and managers do not agree on a
+ * TreeId.  So the members agree only about the tree, and not about the lease.
  *
- * Without a manager, and after any refusal, the team continues as if there were
- * none.  A manager that does not answer delays a team by ANSWER_NS at most.
+ * If there is no manager, or it refuses, the team tries to program a tree
+ * without a lease.  A manager that does not answer delays a team by ANSWER_NS
+ * at most.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +23,7 @@
 
 #define ANSWER_NS	1000000000U
 
-/* Return: the connected socket; -errno. */
+/* Connects to the manager.  Return: the socket; -errno. */
 static int lease_connect(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -44,7 +45,7 @@ static int lease_connect(void)
 	return ret;
 }
 
-/* Return: 0; -ETIMEDOUT */
+/* Waits for an answer.  Return: 0; -ETIMEDOUT. */
 static int lease_await(int fd)
 {
 	u64 end = ang_now_ns() + ANSWER_NS, now;
@@ -56,7 +57,10 @@ static int lease_await(int fd)
 	return -ETIMEDOUT;
 }
 
-/* Return: 0; the error of the reply; -errno there is no usable manager. */
+/*
+ * Sends a request.  Return: 0; the error of the reply; -errno there is no
+ * usable manager.
+ */
 static int lease_ask(int fd, const struct ang_fm_request *q, struct ang_fm_reply *reply)
 {
 	struct ang_fm_reply got;
@@ -76,7 +80,10 @@ static int lease_ask(int fd, const struct ang_fm_request *q, struct ang_fm_reply
 	return got.tree < ANGARA_MAX_TREES && !(q->avoid >> got.tree & 1) ? 0 : -EPROTO;
 }
 
-/* Return: 0, with a lease that is not in @avoid; -errno, with r->reserved. */
+/*
+ * Gets a lease of a tree that is not in @avoid.  Return: 0; -errno: r->reserved
+ * is set.
+ */
 static int lease_get(struct ang_rows *r, const struct angara_domain *dom, u64 avoid,
 		     u32 *tree)
 {

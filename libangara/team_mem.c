@@ -20,14 +20,15 @@
  * struct bid - proposal of a member in a round, and the result over all members
  */
 struct bid {
-	u64 err;	/* in: rank and errno, or NOTHING; out: minimum */
-	u64 low;	/* slot; out: minimum */
-	u64 high;	/* ~slot; out: ~maximum */
-	u64 upper;	/* random bits of rank 0, else NOTHING */
+	u64 err;	/* in: rank and errno of a failed member, or NOTHING; out: minimum */
+	u64 low;	/* in: slot; out: minimum */
+	u64 high;	/* in: ~slot; out: ~maximum */
+	u64 upper;	/* in: random bits of rank 0, at others NOTHING; out: the bits */
 };
 
 /*
- * @verdict: out: 0, or the error of the failed member with the lowest rank
+ * Exchanges the bids of a round.  @verdict: out: 0, or the error of the failed
+ * member with the lowest rank
  * Return: 0; an error of the exchange.
  */
 static int bid_all(struct angara_team *team, int err, u32 slot, u64 upper,
@@ -79,7 +80,8 @@ static int key_agree(struct angara_team *team, int err, u32 slot, u64 upper,
 }
 
 /*
- * @err: an earlier error of this member; then no member registers the memory.
+ * Registers memory with one key at all members.  @err: an earlier error of this
+ * member: then no member registers the memory.
  */
 static int team_reg(struct angara_team *team, int err, void *addr, size_t len,
 		    unsigned int access, struct angara_mr **mr)
@@ -117,8 +119,8 @@ ANG_PUBLIC int angara_team_mr_reg(struct angara_team *team, void *addr,
 }
 
 /*
- * Allocates memory, aligned if there are free addresses for that: so a program
- * can have aligned blocks in it.
+ * Allocates memory, aligned if there are free addresses for this, so that a
+ * program can place aligned blocks in it.
  * Return: as ang_mr_map().
  */
 static int team_map(struct angara_domain *dom, size_t len, void **addr, size_t *mapped)

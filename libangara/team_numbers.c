@@ -12,7 +12,10 @@
 
 #define LEVELS_MOST	16U
 
-/* Return: ANG_NUMBERED_*; ANG_NUMBERED_NUM the algorithm has no numbers. */
+/*
+ * Return: ANG_NUMBERED_* of an algorithm; ANG_NUMBERED_NUM: the algorithm has
+ * no numbers.
+ */
 static enum ang_numbered numbers_of(u32 algo)
 {
 	switch (algo) {

@@ -24,7 +24,7 @@ int ang_plan_fabric(struct angara_domain *dom, struct angara_fabric **fabric)
 	return ret;
 }
 
-/* Return: 0, with a row for each router; -errno. */
+/* Opens a plan, with a row for each router.  Return: 0; -errno. */
 static int plan_open(struct ang_plan *plan, struct angara_domain *dom,
 		     bool several)
 {
@@ -67,7 +67,7 @@ static void plan_add_load(struct ang_plan *plan)
 	}
 }
 
-/* Return: routers in the tree, or -errno. */
+/* Computes one tree.  Return: routers in the tree, or -errno. */
 static int plan_tree(struct ang_plan *plan, u32 root, const u16 *pe, bool first)
 {
 	int ret;
@@ -84,8 +84,8 @@ static int plan_tree(struct ang_plan *plan, u32 root, const u16 *pe, bool first)
 /**
  * ang_stripe_distance() - distance in ranks between the roots of two trees
  * @size: members
- * @i: which tree
- * @parts: trees of the same members
+ * @i: index of a tree among the trees of the same members
+ * @parts: number of trees of the same members
  *
  * Return: distance in ranks between the root of tree @i and that of the first
  * tree.
@@ -99,7 +99,7 @@ u32 ang_stripe_distance(u32 size, u32 i, u32 parts)
  * ang_stripe_root() - find the root of one of the trees of the same members
  * @team: team
  * @root: rank whose node is the root of this team's tree
- * @i: which tree
+ * @i: index of the tree
  *
  * Return: rank.
  */

@@ -33,7 +33,7 @@
 #define ANG_ROUNDS	3		/* rounds over all TreeIds */
 #define ANG_BACKOFF_NS	8000000U	/* longest pause between two attempts */
 
-/* A random number, or one from the clock: it need not be secret. */
+/* A random number, or one from the clock: the number need not be secret. */
 static u32 any_number(void)
 {
 	u32 v;
@@ -59,7 +59,10 @@ static void rows_unset(struct ang_rows *r)
 {
 	struct angara_tree_clear arg = ANG_CMD_INIT(struct angara_tree_clear);
 
-	/* Another process may have cleared our row and set its own instead. */
+	/*
+	 * Clear only rows that this process owns: another process may have
+	 * cleared our row and set its own.
+	 */
 	arg.tree = r->tree;
 	while (r->set) {
 		u32 i = --r->set;
@@ -97,8 +100,8 @@ static int rows_set(struct ang_rows *r)
 
 /*
  * Checks our rows.  They are valid by themselves, so a broken rule means that
- * another tree uses the TreeId, or that rows are missing.  If rows are only
- * missing, there is one root, and all rows that are present are ours.
+ * another tree uses the TreeId, or that rows are missing.  If the only fault is
+ * missing rows, there is one root, and all rows that are present are ours.
  */
 static int rows_check(struct ang_rows *r)
 {
@@ -216,7 +219,7 @@ int ang_rows_follow(struct ang_rows *r, u32 tree, u32 epoch)
  * ang_rows_retract() - clear our rows, because other members could not set
  * theirs
  * @r: rows
- * @why: their error
+ * @why: error of these members
  */
 void ang_rows_retract(struct ang_rows *r, int why)
 {

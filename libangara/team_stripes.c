@@ -19,7 +19,7 @@
 #include "say.h"
 #include "team.h"
 
-#define STRIPE_BYTES	4096U	/* minimum bytes of a part */
+#define STRIPE_BYTES	4096U	/* minimum bytes of a part of a vector */
 
 static_assert(ANGARA_MAX_OP_BYTES < 1ULL << ANG_CUTS, "the table must cover all lengths");
 
@@ -53,8 +53,8 @@ int ang_stripes_env(u32 *stripes)
 }
 
 /*
- * Return: number of trees for a reduction of @len bytes if @most, a number of
- * trees, is set.
+ * Return: number of trees for a reduction of @len bytes, if up to @most trees
+ * may be used.
  */
 static u32 cut_by_number(u32 most, u64 len)
 {
@@ -63,7 +63,10 @@ static u32 cut_by_number(u32 most, u64 len)
 	return n < 1 ? 1 : n < most ? (u32)n : most;
 }
 
-/* Return: 0; -errno. */
+/*
+ * Fills in @cut, with the expected times of a plan of @most trees.  Return: 0;
+ * -errno.
+ */
 static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
 {
 	const struct angara_plan_attr attr = {
@@ -110,9 +113,9 @@ static u32 slots_of(struct angara_domain *dom)
 }
 
 /*
- * This member's limit of trees.  A reduction takes an operation slot for each
- * part. The limit leaves room for four reductions at a time, so other
- * operations continue while members wait for a slow member.
+ * Return: largest number of trees that this member can use.  A reduction takes
+ * an operation slot for each part.  The limit leaves room for four reductions
+ * at a time, so other operations continue while members wait for a slow member.
  */
 static u32 most_of(const struct angara_team *team)
 {
@@ -248,7 +251,7 @@ int ang_stripes_post(struct angara_team *team, struct angara_wqe *wqe, u32 n,
 			parts[i].tree = cpu_to_le16(team->stripes[i - 1]->tree);
 		parts[i].length = cpu_to_le32(to - from);
 		parts[i].loff = cpu_to_le64(le64_to_cpu(wqe->loff) + from);
-		/* Offset of the result; ignored at a member that gets none. */
+		/* Offset of the result; members without a result ignore it. */
 		parts[i].aux = cpu_to_le64(le64_to_cpu(wqe->aux) + from);
 	}
 	ret = ang_post_parts(team->ctx, parts, n, how, b);

@@ -17,9 +17,9 @@
 #include "lib.h"
 
 #define ANG_NS_PER_MS	1000000ULL
-#define ANG_LOOK_MS	100	/* interval of checks, see coll_talk.c */
-#define ANG_TURN_MS	1	/* longest sleep if the context is shared */
-#define ANG_SPIN_LOOKS	32	/* checks per reading of the clock */
+#define ANG_LOOK_MS	100	/* milliseconds between two checks, see coll_talk.c */
+#define ANG_TURN_MS	1	/* longest sleep if threads share the context, milliseconds */
+#define ANG_SPIN_LOOKS	32	/* checks for events between two readings of the clock */
 
 u64 ang_now_ns(void)
 {
@@ -29,13 +29,13 @@ u64 ang_now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* Acquire: data that the counter covers may be read afterwards. */
+/* Acquire: the caller may then read data that the counter covers. */
 u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 {
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-/* Checks for events; covers all events before the event sequence is read. */
+/* Checks for events that came before the event sequence is read here. */
 static bool ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
@@ -81,7 +81,10 @@ static int left_ms(u64 end)
 	return (int)((end - now + ANG_NS_PER_MS - 1) / ANG_NS_PER_MS);
 }
 
-/* Decides how long the next wait spins, after one that did not end while it spun. */
+/*
+ * Decides how long the next wait spins.  Called after a wait that did not end
+ * while it spun.
+ */
 static void spin_adapt(struct angara_ctx *ctx, u64 start)
 {
 	if (ang_now_ns() - start <= ctx->spin_most)
@@ -92,7 +95,10 @@ static void spin_adapt(struct angara_ctx *ctx, u64 start)
 		ctx->spin_ns = ctx->spin_least;
 }
 
-/* Waits asleep.  @end: time at which it ends if @timeout_ms is not negative */
+/*
+ * Waits asleep.  @end: time at which the wait ends, if @timeout_ms is not
+ * negative.
+ */
 static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		       int timeout_ms, u64 end)
 {
@@ -101,7 +107,10 @@ static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 	for (;;) {
 		int ms = timeout_ms < 0 ? ANGARA_FOREVER : left_ms(end);
 
-		/* No event reports the death of a member, so check for it. */
+		/*
+		 * The death of a member raises no event, so check for it from
+		 * time to time.
+		 */
 		if (ctx->colls.busy && (ms < 0 || ms > ANG_LOOK_MS))
 			ms = ANG_LOOK_MS;
 		if (ctx->turn && (ms < 0 || ms > ANG_TURN_MS))
@@ -121,7 +130,7 @@ static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 	}
 }
 
-/* Waits further after a first check has failed. */
+/* Waits after a first check of the condition has failed. */
 static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		       int timeout_ms)
 {
@@ -146,7 +155,8 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
  * @arg: passed to @done
  * @timeout_ms: deadline, or ANGARA_FOREVER
  *
- * Events before the device disappears or the time ends count.
+ * The condition is checked once more after the device disappears or the time
+ * ends.
  *
  * Return: 0; -ETIMEDOUT; -ENODEV.
  */
@@ -184,8 +194,8 @@ ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)
 }
 
 /*
- * The sequence is stored before the check, as above.  The check finds a
- * completion or message that came before; the device reports one that comes
+ * Stores the sequence before the check, as above.  The check finds any
+ * completion or message that came before; the device reports any that comes
  * later.
  */
 ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)

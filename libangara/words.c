@@ -110,7 +110,7 @@ static bool words_all(const struct angara_words *w)
 	return true;
 }
 
-/* Are all words skipped? */
+/* Does the caller skip all words? */
 static bool words_none(const struct angara_words *w)
 {
 	u32 i;
@@ -194,7 +194,10 @@ static int words_wait(struct angara_ctx *ctx, const struct words_wait *wait,
 	int left = timeout_ms;
 	int ret;
 
-	/* A word raises no event: while the wait spins, it sees the word at once. */
+	/*
+	 * A word raises no event, so only a spinning wait sees it at once.
+	 * Spin as long as allowed.
+	 */
 	ctx->spin_ns = ctx->spin_most;
 	do {
 		int ms = left < 0 || left > ANG_WORD_MS ? ANG_WORD_MS : left;

@@ -121,7 +121,7 @@ struct ang_blocks {
  * @parent: rank of its parent; at the root, its own rank
  * @children: ranks of its children, in the order in which the member combines
  *	their contributions with its own
- * @num: their number
+ * @num: number of @children
  * @arrivals: largest number of neighbours (parent and children) that any member
  *	has; equal at all members
  */
@@ -146,7 +146,7 @@ struct ang_kin {
  * @dims: RING of BCAST, REDUCE and ALLREDUCE: the members are a torus of these
  *	sizes, whose product is @size; the coordinate of the first dimension
  *	changes most quickly with the rank.  Sizes of 2 make a hypercube
- * @ndims: dimensions; 0: one ring of all members
+ * @ndims: number of @dims; 0: one ring of all members
  * @packet: RING of BCAST, REDUCE and ALLREDUCE, and TREE: bytes of a packet; 0:
  *	messages are whole
  * @kin: TREE: the tree; another algorithm: NULL
@@ -157,8 +157,8 @@ struct ang_kin {
  *	reordering all blocks at the end
  *
  * If block lengths differ, members choose the same algorithm only if they name
- * it, or if all of them set @irregular and pass counts.  With it, @count is the
- * member's own block in GATHER and SCATTER.
+ * it, or if all of them set @irregular and pass counts.  With @irregular,
+ * @count is the member's own block in GATHER and SCATTER.
  */
 struct ang_coll_args {
 	enum ang_coll coll;
@@ -218,7 +218,7 @@ struct ang_step {
 
 /**
  * struct ang_schedule - the steps of one member
- * @steps: steps; those that may run at once share no bytes, except to read
+ * @steps: steps; steps that may run at once share only bytes that they read
  * @n: number of steps
  * @room: capacity of @steps
  * @width: maximum number of steps in progress at once

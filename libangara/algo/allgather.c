@@ -13,7 +13,7 @@
 #include "gen.h"
 
 #define TAG_EXCHANGE	0
-#define TAG_ROUND	1	/* first tag; + number of the round */
+#define TAG_ROUND	1	/* tag of the first round; later rounds add their number */
 
 static u32 number_of(const struct gen *g)
 {

@@ -21,7 +21,10 @@ static size_t packet_at(const struct gen *g, u32 k, u32 packets, size_t *off)
 	return gen_part(g, k + 1, packets) - *off;
 }
 
-/* The root has the data in OUT.  The last child has the largest subtree. */
+/*
+ * Sends from OUT, which at the root has the data.  The last child gets each
+ * packet first, since its subtree is the largest.
+ */
 void gen_bcast_along(struct gen *g, const struct ang_kin *kin)
 {
 	u32 packets = ang_algo_packets(gen_len(g), g->a->packet), k, i;
@@ -41,7 +44,8 @@ void gen_bcast_along(struct gen *g, const struct ang_kin *kin)
 }
 
 /*
- * Buffer in which a member combines; a leaf sends its contribution unchanged.
+ * Buffer in which a member combines.  A leaf combines nothing: it sends its
+ * contribution from IN.
  */
 static struct ang_range sum_of(struct gen *g, const struct ang_kin *kin)
 {

@@ -14,7 +14,7 @@
 #define LONG_REDUCE	16384U
 #define LONG_GATHER	4096U
 #define SHORT_ALLTOALL	256U	/* bytes of a block */
-#define FEW_MEMBERS	8U	/* up to this many, a ring has few rounds */
+#define FEW_MEMBERS	8U	/* up to this number of members, a ring has few rounds */
 
 typedef void (*gen_fn)(struct gen *g);
 
@@ -98,9 +98,9 @@ static bool shape_valid(const struct ang_coll_args *a)
 /**
  * ang_algo_square() - choose two dimensions of a torus for an allreduce
  * @n: members
- * @dims: out: their sizes, the greater one first
+ * @dims: out: sizes of the two dimensions, the greater one first
  *
- * For any sizes, a member moves the same number of bytes, (n - 1) / n of the
+ * For all sizes, a member moves the same number of bytes, (n - 1) / n of the
  * vector in each direction.  Only the number of messages differs: it grows with
  * the sum of the sizes, so the sizes with the least sum are fastest.
  */
@@ -200,7 +200,7 @@ static u64 ring_arrivals(const struct ang_coll_args *a)
  * @a: arguments; only those that are equal at all members have an influence
  * @longest: out: bytes of the longest message
  *
- * Return: their number.
+ * Return: number of messages.
  */
 u64 ang_algo_arrivals(const struct ang_coll_args *a, size_t *longest)
 {

@@ -29,7 +29,10 @@ void ang_gen_alltoall_pairwise(struct gen *g)
 	}
 }
 
-/* Packs the blocks whose distance has the bit @dist.  Return: their number. */
+/*
+ * Packs, or unpacks, the blocks whose number has the bit @dist set.  Return:
+ * number of these blocks.
+ */
 static u32 blocks_pack(struct gen *g, struct ang_range packed, struct ang_range all,
 		       u32 dist, bool unpack)
 {

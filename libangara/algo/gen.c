@@ -76,7 +76,7 @@ void gen_combine(struct gen *g, struct ang_range dst, struct ang_range src,
 					       .src = src, .len = len });
 }
 
-/* Later steps begin when all earlier ones have ended. */
+/* Makes all later steps wait until all steps so far have ended. */
 void gen_fence(struct gen *g)
 {
 	g->after = g->s->n;

@@ -88,8 +88,8 @@ int ang_graph_make(struct ang_graph *g, enum ang_coll coll, enum ang_algo algo, 
  * @part: out; free with ang_graph_free()
  * @g: graph
  * @vertices: the vertices; @part numbers them in this order
- * @n: their number
- * @number: memory of @g->n
+ * @n: number of @vertices
+ * @number: working memory for @g->n numbers
  *
  * Return: 0; -ENOMEM.
  */

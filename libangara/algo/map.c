@@ -14,7 +14,7 @@
 
 /**
  * struct map - numbers for ranks
- * @g: graph of the whole
+ * @g: graph of the algorithm
  * @modules: modules of each rank, by level from the top
  * @levels: number of levels
  * @order: ranks, sorted by module
@@ -49,7 +49,7 @@ static u32 map_sizes(const struct map *m, u32 l, u32 first, u32 n, u32 *sizes)
 	return parts;
 }
 
-/* Splits numbers over modules, and sorts them by part. */
+/* Splits @numbers into one part for each module, and sorts them by part. */
 static int map_split(struct map *m, const u32 *sizes, u32 parts, u32 *numbers, u32 n)
 {
 	u32 *number = calloc((size_t)m->g->n + 2 * (size_t)n + parts, sizeof(u32));
@@ -127,7 +127,7 @@ static int map_compare(const void *a, const void *b, void *arg)
  * @place: out: number of each rank
  * @rank_of: out: the inverse
  *
- * Return: 0; as ang_graph_split().
+ * Return: 0; an error of ang_graph_split().
  */
 int ang_map(const struct ang_graph *g, const u32 *modules, u32 levels, u32 *place,
 	    u32 *rank_of)

@@ -12,7 +12,7 @@
  * @p: members that continue
  * @rest: n - p; of the first 2 * rest ranks, the odd ones continue, each in
  *	place of two members
- * @id: number among members that continue, or p: this member does not
+ * @id: number among members that continue; p: this member does not continue
  * @rounds: log2 p
  */
 struct fold {
@@ -23,7 +23,7 @@ struct fold {
 };
 
 #define TAG_FOLD	0
-#define TAG_ROUND	1	/* first tag; + number of the round */
+#define TAG_ROUND	1	/* tag of the first round; later rounds add their number */
 
 static struct fold fold_of(const struct gen *g)
 {

@@ -39,7 +39,7 @@ struct line {
  * struct around - the rings of a member
  * @g: schedule
  * @temp: one packet; two if combining is asynchronous
- * @room: bytes of a packet, at most
+ * @room: largest number of bytes of a packet
  * @stage: number of messages so far in each direction; equal at all members
  */
 struct around {
@@ -97,7 +97,7 @@ static void ring_add(struct around *a, const struct line *l)
 		len = packet_at(g, l, in, k, l->packets, &where);
 		gen_recv(g, l->left, tag, at(a->temp, s % 2 * a->room), len);
 		if (l->packets == 1)
-			gen_fence(g);	/* the next message contains this sum */
+			gen_fence(g);	/* no overlap: the next message contains this sum */
 		if (l->packets == 1 || s)
 			ring_combine(a, l, l->packets == 1 ? s : s - 1);
 		gen_fence(g);
@@ -142,7 +142,7 @@ static struct line line_of(const struct gen *g, u32 d, size_t first, size_t coun
 	return l;
 }
 
-/* Runs the dimensions from @d on; @most: the largest @count of any member. */
+/* Runs the dimensions from @d on.  @most: the largest @count of any member. */
 static void ring_dims(struct around *a, u32 d, size_t first, size_t count,
 		      size_t most)
 {

@@ -13,7 +13,7 @@
  * @ops: executor
  * @arg: argument of its functions
  *
- * Return: 0; as ang_schedule_make(), and there is nothing to free.
+ * Return: 0; an error of ang_schedule_make(): then there is nothing to free.
  */
 int ang_run_init(struct ang_run *run, const struct ang_coll_args *args,
 		 const struct ang_run_ops *ops, void *arg)
@@ -156,8 +156,9 @@ static int run_queue(struct ang_run *run)
  * ang_run_go() - begin the steps that can begin, and send
  * @run: run
  *
- * Return: 1 something has changed; 0; -errno of a function of the executor: the
- * run, which the executor may have freed, is not accessed after that.
+ * Return: 1 if something has changed, else 0; -errno of a function of the
+ * executor.  After such an error this function does not access the run, since
+ * the executor may have freed it.
  */
 int ang_run_go(struct ang_run *run)
 {

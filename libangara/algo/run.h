@@ -53,8 +53,8 @@ struct ang_run_step {
  * @combine: dst = dst op src, for @len bytes
  * @has_temp: the executor has memory for ANG_BUF_TEMP, and sets ang_run.at
  *
- * @arg is that of ang_run_init().  A function that makes ang_run_go() fail may
- * have freed the run.
+ * @arg is the argument given to ang_run_init().  A function that makes
+ * ang_run_go() fail may have freed the run.
  */
 struct ang_run_ops {
 	int (*send)(void *arg, u32 step);
@@ -71,7 +71,7 @@ struct ang_run_ops {
  * @arg: argument of the functions in @ops
  * @steps: progress of each step
  * @waits: steps that wait for their peer, by the hash of the peer
- * @mask: number of these chains, minus 1
+ * @mask: number of chains in @waits, minus 1
  * @begun: steps begun, from the first on
  * @prefix: steps ended, from the first on
  * @moved: set when a state changes; cleared by ang_run_go()

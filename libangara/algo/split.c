@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Parts of given sizes with few bytes between them.
+ * Splits a graph into parts of given sizes, so that parts exchange few bytes.
  *
  * METIS splits by multilevel recursive bisection, into parts of nearly these
  * sizes.  Then vertices move from parts that are too large to parts that are
  * too small, and in small graphs pairs of vertices are swapped as long as that
- * reduces the bytes. The other candidate is a split into blocks of consecutive
- * numbers; the better of both is used.
+ * reduces the bytes.  Another split, into blocks of consecutive numbers, is
+ * used instead if its parts exchange fewer bytes.
  *
  * The library of METIS is loaded by its name when a graph is split, so programs
  * that split no graph do not need it.
@@ -18,7 +18,7 @@
 
 #include "map.h"
 
-#define SWAPS_MOST	2048U	/* above: swaps are not tried */
+#define SWAPS_MOST	2048U	/* in graphs with more vertices, swaps are not tried */
 
 #ifdef ANG_HAVE_METIS
 #include <dlfcn.h>
@@ -264,7 +264,7 @@ static void put_blocks(const u32 *sizes, u32 parts, u32 *block)
  * ang_graph_split() - split a graph
  * @g: graph
  * @sizes: vertices of each part, not 0; their sum is @g->n
- * @parts: number of them
+ * @parts: number of parts
  * @part: out: part of each vertex
  *
  * Return: 0; -EOPNOTSUPP there is no METIS; -EIO METIS fails; -ENOMEM.

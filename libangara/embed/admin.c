@@ -43,7 +43,8 @@ static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 			emb_nap(&turn);
 	}
 	/*
-	 * After a reset the memory may contain data that looks like an answer.
+	 * After a reset, the memory of the queue may contain data that looks
+	 * like an answer.
 	 */
 	return is_torn(r, node) ? -ENODEV : 0;
 }
@@ -114,7 +115,7 @@ static bool adm_answered(struct emb_run *r, const void *arg)
  * @r: runs the model
  * @node: node, locked
  * @cmd: command; its tag is filled in
- * @cpl: out: the answer
+ * @cpl: out: answer of the adapter
  *
  * Return: 0; ang_adm_errno() of the answer; -EIO there was no answer; -ENODEV
  * the node was reset, or the fabric is broken.

@@ -7,48 +7,48 @@
  * possible, the entry of such a reduction stays in the SQ of its member, which
  * does not ring the doorbell.  The member copies its contribution to its share,
  * the memory of its context for this, and counts itself in.  The last member
- * combines all contributions in the order of the tree's rows, so the bits are
- * those of packets, stores the result in its own share, and decides that the
- * reduction is done.  The others find this decision, copy the result, and
- * remove their entries from their queues: the adapters never see them.  Long
- * reductions are combined by all waiting members; see board_sum.c.
+ * combines all contributions in the order of the tree's rows, so the result has
+ * the same bits as with packets.  It stores the result in its own share, and
+ * decides that the reduction is done.  The others find this decision, copy the
+ * result, and remove their entries from their queues: the adapters never see
+ * them.  Long reductions are combined by all waiting members; see board_sum.c.
  *
- * A member that stops waiting decides that the reduction uses packets, and
- * rings the doorbells of all members that have contributed: each entry is
- * complete in its queue.  Then the adapters continue, whatever these members do
- * meanwhile.  A member decides this before it arms its context, before it
+ * A member that stops waiting decides that the reduction uses packets.  It
+ * rings the doorbells of all members that have contributed, whose queues
+ * contain complete entries.  Then the adapters continue, whatever these members
+ * do meanwhile.  A member decides this before it arms its context, before it
  * writes another entry, when it has waited for STAY_MS, awake or asleep, and
  * when it sees that its tree is down.  So a dead or stopped member that has
- * contributed delays a reduction for STAY_MS at most; for members that have not
- * contributed the adapters wait, as without boards.  A process that clears a
- * row decides for packets before it does so, see emb_boards_settle().
+ * contributed delays a reduction for STAY_MS at most; the adapters wait for
+ * members that have not contributed, as they do without boards.  A process that
+ * clears a row decides for packets before it does so, see emb_boards_settle().
  *
- * A member that waits for long sleeps on the word of its context, as without
- * boards.  The last contributor wakes all sleeping members.
+ * A member that waits for long sleeps on emb_ctx.wake of its context, as it
+ * does without boards.  The last contributor wakes all sleeping members.
  *
- * Numbers.  A member counts the reductions that it posts to a tree, from 1 on,
- * on boards or not.  All members post the same reductions, so the numbers
- * agree.  If a faulty program posts different ones, no reduction gets all
- * contributions, and all use packets.  A member uses the board for a reduction
- * only if its earlier operations on the tree are complete.  Therefore
+ * Numbers.  A member numbers the reductions that it posts to a tree from 1 on,
+ * whether they use boards or packets.  All members post the same reductions, so
+ * the numbers agree.  If a faulty program posts different ones, no reduction
+ * gets all contributions, and all use packets.  A member uses the board for a
+ * reduction only if its earlier operations on the tree are complete.  Therefore
  *
  *  - at most one reduction of a context is on a board, and it is the last entry
  *    of its queue;
- *  - when all have contributed to reduction n, all have completed the earlier
- *    ones, whose data in shares and words may be overwritten;
+ *  - when all members have contributed to reduction n, all have completed the
+ *    earlier reductions, whose data in shares and words may be overwritten;
  *  - entries reach the adapters in the order of their numbers; a number that an
  *    adapter does not get was done on the board by all members.
  *
  * Broadcasts.  Packets of a reduction push earlier broadcasts ahead of them
  * through the tree; a board does not.  So each contribution says how many
  * broadcasts of the tree its member has received since it joined.  The root
- * sends all broadcasts to all members in one order, a member also receives its
- * own, and it contributes only when its own are complete.  So if the numbers are
- * equal, all members have received the same broadcasts, among them all that any
- * member has posted before its contribution.  Otherwise the members disagree,
- * and the reduction uses packets.
+ * sends all broadcasts to all members in the same order.  A member also
+ * receives its own broadcasts, and contributes only when they are complete.  So
+ * if the numbers are equal, all members have received the same broadcasts,
+ * among them all that any member has posted before its contribution.  Otherwise
+ * the members disagree, and the reduction uses packets.
  *
- * Decisions are final, and one word of the board has them: see board_word.c.
+ * Decisions are final.  One word of the board holds them: see board_word.c.
  * While a member still has to read the decision on reduction n, no later
  * reduction can be done, since the member has not contributed to it.
  *
@@ -61,9 +61,9 @@
  *
  * Deaths.  A process that dies while it makes a plan or rings a doorbell may
  * hold a node of the model, see halt.c.  If it dies before the decision, its
- * contribution may or may not count, like a packet that may have been sent.  If
- * it dies after the decision for packets, its death takes the tree down, and
- * all entries are at their adapters, or arrive there when their members poll.
+ * contribution may or may not count, as if it had sent a packet.  If it dies
+ * after the decision for packets, its death takes the tree down, and all
+ * entries are at their adapters, or arrive there when their members poll.
  *
  * Each member makes its own plan (members, order), at its first reduction after
  * the tree is open and complete; the plan is valid for one life of the tree
@@ -85,14 +85,17 @@
 #include "ang_types.h"
 #include "board.h"
 
-#define STAY_MS		EMB_LOOK_MS	/* longest stay on a board */
-#define POLLS		64U	/* failed polls between two checks */
-#define RETRY_MOST	256U	/* reductions between two attempts to make a plan */
-#define SKIP_MOST	64U	/* reductions by packets after a board that did not complete */
+#define STAY_MS		EMB_LOOK_MS	/* longest time that a reduction waits on a board */
+#define POLLS		64U	/* polls without a result between two calls of may_stay() */
+#define RETRY_MOST	256U	/* most reductions between two attempts to make a plan */
+#define SKIP_MOST	64U	/* most reductions by packets after one that left its board */
 
-#define HEAD_RECEIVED	48	/* position of the number of broadcasts in operations */
+#define HEAD_RECEIVED	48	/* position in an operation of the number of broadcasts */
 
-/* Positions of other fields of marks than number and life; bit 0 is set. */
+/*
+ * Positions in marks of the router at the root and of the TreeId; bit 0 is
+ * always set.
+ */
 #define MARK_ROOT	8
 #define MARK_ROOT_MASK	0xFFFFFU
 #define MARK_TREE	1
@@ -105,8 +108,8 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
  * @number: number of its last reduction
  * @wait: reductions until the next attempt to make a plan
  * @retry: @wait after the previous attempt
- * @skip: reductions left that use packets at once
- * @vain: @skip as it was set last
+ * @skip: number of reductions that will still use packets at once
+ * @vain: last value to which @skip was set
  * @plan: plan, NULL if there is none yet
  */
 struct joined {
@@ -120,21 +123,23 @@ struct joined {
 
 /**
  * struct emb_boards - trees of a context, and its reduction on a board
- * @trees: joined trees, a bit each
- * @at: tree of the reduction on a board; valid, as all that follows, with
- *	ang_dev.boarded
+ * @trees: joined trees, one bit per TreeId
+ * @at: tree of the reduction on a board; this member and those up to @counted
+ *	are valid if ang_dev.boarded is set
  * @dev: device
  * @number: number of the reduction
  * @mark: identifies the reduction in shares
  * @head: operation
- * @pi: SQ producer index after its entry
+ * @pi: SQ producer index after the entry of the reduction
  * @dst: destination of the result
  * @polls: polls without result
- * @until_ms: time at which it leaves the board; 0: it has not waited yet
+ * @until_ms: time at which the reduction leaves the board; 0: it has not waited
+ *	yet
  * @ready: the result is stored
  * @counted: this member contributed last, and has counted the reduction
- * @result_of: tree, plus 1, whose result in the share others may need; 0: none
- * @tree: by TreeId; valid if joined
+ * @result_of: TreeId, plus 1, of the result in this member's share that other
+ *	members may still need; 0: none
+ * @tree: state of each tree, by TreeId; valid if the tree is joined
  */
 struct emb_boards {
 	u64 trees;
@@ -155,22 +160,22 @@ struct emb_boards {
 
 /*
  * Operation of a contribution: ang_near_op(), and the number of broadcasts that
- * its member has received.  16 bits are enough: members differ by the broadcasts
- * in flight on the tree.
+ * its member has received. 16 bits of the number are enough, since the numbers
+ * of two members differ by less: by the broadcasts in flight on the tree.
  */
 static u64 head_make(u64 op, u64 received)
 {
 	return op | received << HEAD_RECEIVED;
 }
 
-/* Identifies a reduction in all shares; never 0. */
+/* Mark that identifies a reduction in all shares; never 0. */
 static u64 mark_of(const struct emb_plan *p, u32 tree, u32 number)
 {
 	return emb_plan_gen(p) | (u64)(number & EMB_NUM_MASK) << EMB_NUM_SHIFT |
 	       (u64)p->root << MARK_ROOT | tree << MARK_TREE | 1;
 }
 
-/* Wakes the others that sleep until the reduction is done. */
+/* Wakes the members that sleep until the reduction is done. */
 static void sleepers_wake(const struct emb_plan *p)
 {
 	u32 i;
@@ -186,8 +191,8 @@ static void sleepers_wake(const struct emb_plan *p)
 }
 
 /*
- * Combines pieces of a long reduction, unless the share still has the result of
- * another tree.  Return: false: members disagree.
+ * Combines pieces of a long reduction, unless the share of this member still
+ * has the result of another tree.  Return: false: members disagree.
  */
 static bool pieces_turn(struct emb_boards *bs, struct emb_plan *p)
 {
@@ -203,14 +208,17 @@ static bool pieces_turn(struct emb_boards *bs, struct emb_plan *p)
 
 /*
  * The last contributor completes a short reduction for all members, or begins
- * to combine a long one.  A process that sees that a reduction is done also
- * sees that it is counted.  Return: false: the reduction goes by packets.
+ * to combine a long one.  Counts the reduction before the decision, so a
+ * process that sees that it is done also sees it counted.  Return: false: the
+ * reduction goes by packets.
  */
 static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 {
 	bool is_long = emb_is_long(bs->head);
 
-	/* The share still has the result of another tree. */
+	/*
+	 * Other members may still need the result of another tree in the share.
+	 */
 	if (bs->result_of && bs->result_of != bs->at + 1)
 		return false;
 	bs->result_of = bs->at + 1;
@@ -228,7 +236,9 @@ static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 	return true;
 }
 
-/* Undoes the count of a reduction that uses packets: the adapters count it. */
+/*
+ * Takes back the count of a reduction that uses packets: the adapters count it.
+ */
 static void count_back(struct emb_boards *bs, struct emb_plan *p)
 {
 	if (bs->counted)
@@ -260,7 +270,7 @@ static void share_ring(struct emb_run *r, struct emb_share *s, u32 node, u32 ctx
 		emb_nudge(r, node, ctx, (u16)(entry >> 32), (u32)entry);
 }
 
-/* As emb_decide_packets(); also rings the doorbells. */
+/* As emb_decide_packets(); also rings the doorbells of the other members. */
 static enum emb_verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 {
 	struct emb_plan *p = d->boards->tree[tree].plan;
@@ -275,7 +285,10 @@ static enum emb_verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 	return before;
 }
 
-/* Decides for packets, if the reduction in a share has no decision yet. */
+/*
+ * Decides that the reduction with this mark uses packets, if it has no decision
+ * yet.
+ */
 static void share_settle(struct emb_run *r, u64 mark)
 {
 	const struct emb_head *head = r->fab->head;
@@ -296,7 +309,7 @@ static void share_settle(struct emb_run *r, u64 mark)
 /**
  * emb_boards_settle() - a row of a tree is about to be cleared
  * @r: runs the model
- * @router: its router
+ * @router: router of the row
  * @tree: TreeId
  *
  * Passes reductions on boards to the adapters: they were started before the row
@@ -316,7 +329,10 @@ void emb_boards_settle(struct emb_run *r, u32 router, u32 tree)
 	}
 }
 
-/* Makes the next reductions use packets, after a reduction on a board moved to packets. */
+/*
+ * After a reduction left its board for packets, makes the next ones use packets
+ * at once.
+ */
 static void skip_some(const struct emb_dev *d, struct joined *j)
 {
 	j->vain = j->vain ? 2 * j->vain : 1;
@@ -350,7 +366,8 @@ static bool board_take(struct emb_dev *d, u64 word)
 }
 
 /*
- * Ends the stay of the entry on the board.  Return: true: the result is stored.
+ * Takes the entry off the board: decides for packets if there is no decision.
+ * Return: true: the result is stored.
  */
 static bool board_end(struct emb_dev *d)
 {
@@ -416,8 +433,8 @@ bool emb_board_open(struct ang_dev *dev)
  * emb_board_wait() - take a reduction off its board before a thread sleeps
  * @dev: device of a context, with ang_dev.boarded
  *
- * Return: true: the reduction is done, and emb_board_look() will say so; false:
- * it may stay on the board for a while, or the adapter has the entry.
+ * Return: true: the reduction is done, and emb_board_look() will return true;
+ * false: it may stay on the board for a while, or the adapter has the entry.
  */
 bool emb_board_wait(struct ang_dev *dev)
 {
@@ -427,7 +444,7 @@ bool emb_board_wait(struct ang_dev *dev)
 }
 
 /*
- * Looks at a reduction that is not done.  Return: true: the result is stored.
+ * Advances a reduction that is not done.  Return: true: the result is stored.
  */
 static bool board_look(struct ang_dev *dev, bool end)
 {
@@ -443,7 +460,7 @@ static bool board_look(struct ang_dev *dev, bool end)
 	return board_end(d);
 }
 
-/* See struct ang_dev_ops. */
+/* Implements @board of struct ang_dev_ops. */
 bool emb_board_look(struct ang_dev *dev, bool end)
 {
 	struct emb_dev *d = dev->priv;
@@ -463,8 +480,8 @@ bool emb_board_look(struct ang_dev *dev, bool end)
 }
 
 /*
- * Return: the plan; makes it if there is none, unless recent attempts have
- * failed.
+ * Return: the plan; NULL: there is none.  Makes the plan if necessary, but not
+ * soon after failed attempts.
  */
 static struct emb_plan *plan_get(struct emb_dev *d, u32 tree)
 {
@@ -483,8 +500,8 @@ static struct emb_plan *plan_get(struct emb_dev *d, u32 tree)
 }
 
 /*
- * May a reduction use a board?  Not if a thread sleeps on the context: it waits
- * for an event, and boards raise none.
+ * May a reduction use a board?  Not if a thread sleeps on the context: the
+ * thread waits for an event, and boards raise no events.
  */
 static bool may_board(const struct emb_dev *d)
 {
@@ -538,8 +555,8 @@ static bool board_contribute(struct ang_dev *dev, u32 tree)
 }
 
 /*
- * Numbers a reduction that has been posted.  @fits: it is the reduction in
- * ang_dev.near, and the only new entry.  Return: is it on a board?
+ * Numbers a reduction that has been posted.  @fits: the reduction is the one in
+ * ang_dev.near, and the only new entry.  Return: true: it is on a board.
  */
 static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 {
@@ -557,7 +574,7 @@ static bool reduction_post(struct ang_dev *dev, u32 tree, bool fits)
 	return false;
 }
 
-/* Numbers the reductions among new entries. */
+/* Numbers the reductions among the new entries of the SQ. */
 static void colls_number(struct ang_dev *dev, u32 pi)
 {
 	struct emb_dev *d = dev->priv;
@@ -579,7 +596,7 @@ static void colls_number(struct ang_dev *dev, u32 pi)
 	}
 }
 
-/* Is the last entry the one in ang_dev.near, and without a fence? */
+/* Is the only new entry the one in ang_dev.near, and without flags? */
 static bool near_last(const struct ang_dev *dev, u32 pi)
 {
 	const struct emb_dev *d = dev->priv;
@@ -594,10 +611,10 @@ static bool near_last(const struct ang_dev *dev, u32 pi)
 /**
  * emb_boards_take() - look at entries before their doorbell rings
  * @dev: device of a context that has joined trees, with ang_dev.colls
- * @pi: SQ producer index after the last one
+ * @pi: SQ producer index after the last entry
  *
- * Return: true: there is one entry, and it is on a board; false: the caller
- * rings the doorbell.
+ * Return: true: the only entry is on a board; false: the caller rings the
+ * doorbell.
  */
 bool emb_boards_take(struct ang_dev *dev, u32 pi)
 {
@@ -635,7 +652,8 @@ void emb_board_leave(struct emb_dev *d, u32 tree)
  * @d: handle of the context
  * @tree: TreeId
  *
- * If there is no memory for its state, reductions of the tree use packets.
+ * If there is no memory for the state of boards, reductions of the tree use
+ * packets.
  */
 void emb_board_join(struct emb_dev *d, u32 tree)
 {
@@ -646,7 +664,10 @@ void emb_board_join(struct emb_dev *d, u32 tree)
 		if (!d->boards)
 			return;
 	}
-	/* The row may have been cleared without a leave. */
+	/*
+	 * The row may have been cleared although the context has not left the
+	 * tree.
+	 */
 	emb_board_leave(d, tree);
 	d->boards->tree[tree] = (struct joined){ 0 };
 	d->boards->trees |= 1ULL << tree;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Boards, for board.c and the files of its parts: board_word.c, board_plan.c and
- * board_sum.c.
+ * Boards: declarations for board.c, board_word.c, board_plan.c and board_sum.c.
  */
 #ifndef ANG_EMBED_BOARD_H
 #define ANG_EMBED_BOARD_H
@@ -9,15 +8,15 @@
 #include "embed.h"
 
 #define EMB_BOARD_MEMBERS	64U
-#define EMB_GEN_SHIFT	48	/* position of the life in words, counts and marks */
-#define EMB_NUM_SHIFT	28	/* position of the number in counts and marks */
+#define EMB_GEN_SHIFT	48	/* position in words, counts and marks of the life of the tree */
+#define EMB_NUM_SHIFT	28	/* position in counts and marks of the number of a reduction */
 #define EMB_NUM_BITS	20	/* bits of a number in words, counts and marks */
 #define EMB_NUM_MASK	((1U << EMB_NUM_BITS) - 1)
-#define EMB_OWNER_SHIFT	40	/* position of the owner in words */
+#define EMB_OWNER_SHIFT	40	/* position in words of the member that stored the result */
 
 /**
  * enum emb_verdict - state of a reduction, from the word of its board
- * @EMB_OPEN: without a decision
+ * @EMB_OPEN: there is no decision
  * @EMB_DONE: done on the board
  * @EMB_PACKETS: done by the adapters
  */
@@ -26,7 +25,7 @@ enum emb_verdict { EMB_OPEN, EMB_DONE, EMB_PACKETS };
 /**
  * struct emb_part - a member of a tree
  * @share: share of its context
- * @beside: data of its context outside of the model
+ * @beside: state of its context that is not in the model
  * @node: node
  * @ctx: context
  * @life: life of the context
@@ -85,31 +84,34 @@ static inline bool emb_plan_is_of(const struct emb_plan *p, u64 word)
 	return word >> EMB_GEN_SHIFT == (u16)p->life;
 }
 
-/* Member, plus 1, whose share has the result; 0: there is none. */
+/* Member, plus 1, whose share has the last result; 0: there is none. */
 static inline u32 emb_word_owner(u64 word)
 {
 	return (u32)(word >> EMB_OWNER_SHIFT) & 0xFF;
 }
 
-/* Last reduction that was done on the board. */
+/* Number of the last reduction that was done on the board. */
 static inline u32 emb_word_done(u64 word)
 {
 	return (u32)(word >> EMB_NUM_BITS) & EMB_NUM_MASK;
 }
 
-/* Last reduction that used packets. */
+/* Number of the last reduction that used packets. */
 static inline u32 emb_word_by_pkt(u64 word)
 {
 	return (u32)word & EMB_NUM_MASK;
 }
 
-/* Is @a at least @b?  Only EMB_NUM_BITS bits of both are valid. */
+/* Is number @a at least @b?  Numbers wrap around after EMB_NUM_BITS bits. */
 static inline bool emb_num_reached(u32 a, u32 b)
 {
 	return ((a - b) & EMB_NUM_MASK) < 1U << (EMB_NUM_BITS - 1);
 }
 
-/* @gen: life of the tree, at its position in words; lower bits do not matter */
+/*
+ * Return: state of reduction @number.  @gen: its life in the upper bits; other
+ * bits are ignored.
+ */
 static inline enum emb_verdict emb_word_verdict(u64 gen, u64 word, u32 number)
 {
 	if ((word ^ gen) >> EMB_GEN_SHIFT)
@@ -119,7 +121,7 @@ static inline enum emb_verdict emb_word_verdict(u64 gen, u64 word, u32 number)
 	return emb_num_reached(emb_word_by_pkt(word), number) ? EMB_PACKETS : EMB_OPEN;
 }
 
-/* Length of an operation, see head_make() in board.c. */
+/* Bytes of an operation, see head_make() in board.c. */
 static inline u32 emb_head_len(u64 head)
 {
 	return (u32)head;

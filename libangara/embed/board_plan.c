@@ -5,11 +5,11 @@
  *
  * A plan is read from the rows in the model, one router at a time, each while
  * the router is idle.  If a tree is open at its root, its rows belong together
- * (ang_tree_open.c).  If a row goes down, the root goes down before the row can
- * be set again and reach the root.  So if the root is in the same life before
- * and after the walk, the plan belongs to this life.  Its participants do not
- * change, since all places are taken and a participant that leaves takes the
- * tree down.
+ * (ang_tree_open.c).  If a row goes down, the row of the root goes down before
+ * that row can be set again and reach the root.  So if the root is in the same
+ * life before and after the walk, the plan belongs to this life.  Its
+ * participants do not change: no further context can join, since all places are
+ * taken, and a participant that leaves takes the tree down.
  *
  * The order is that of the Reducers (ang_order.c): at each router its
  * participants by place, then its children by port.
@@ -25,7 +25,8 @@
  * struct walk - routers from the root to the one being visited
  * @router: router
  * @left: ports to children that are not visited yet
- * @sum: member into which its contributions are combined, NO_PART: none yet
+ * @sum: member into which contributions at the router are combined, NO_PART:
+ *	none yet
  */
 struct walk {
 	u32 router;
@@ -103,8 +104,8 @@ static int plan_visit(struct emb_dev *d, u32 tree, struct emb_plan *p, u32 route
 }
 
 /*
- * Visits the routers from the root down: participants of a router come first,
- * then its children by port.
+ * Visits the routers from the root down: the participants of a router come
+ * first, then its children by port.
  */
 static int plan_walk(struct emb_dev *d, u32 tree, struct emb_plan *p,
 		     struct plan_rows *rows)
@@ -147,10 +148,7 @@ static bool plan_holds(struct emb_dev *d, u32 tree, const struct emb_plan *p)
 	       look.life == p->life;
 }
 
-/*
- * Clears the board, if this member is the first to use it in this life of the
- * tree.
- */
+/* Clears the board if its word belongs to an earlier life of the tree. */
 static void board_begin(const struct emb_plan *p)
 {
 	u64 old = ang_load_acquire(&p->board->word);
@@ -165,9 +163,9 @@ static void board_begin(const struct emb_plan *p)
 }
 
 /*
- * Makes the model count reductions on the board: called by the first member of
- * the plan, before it contributes.  So the counters of all routers include all
- * reductions on the board.
+ * Makes the model count reductions on the board.  Only the first member of the
+ * plan does this, before it contributes, so the counters of all routers include
+ * all reductions on the board.
  */
 static bool rows_aside(struct emb_dev *d, u32 tree, const struct emb_plan *p,
 		       const struct plan_rows *rows)
@@ -208,7 +206,7 @@ static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
 
 /**
  * emb_plan_make() - make the plan of a tree
- * @d: handle of a context that has joined it
+ * @d: handle of a context that has joined the tree
  * @tree: TreeId
  * @plan: out; the caller frees it
  *

@@ -6,18 +6,18 @@
  * bit-identical to that of a reduction by packets.  The last contributor
  * combines up to EMB_PIECE_WORDS.  Longer reductions are cut into pieces: each
  * member that polls, and the last contributor, takes pieces that no other has
- * taken, combines them, and stores the result in its own share.  A word per
- * piece has the number of that member and tells whether the result is stored.
- * If a member dies or stops before its piece is done, the others decide for
- * packets after a while.
+ * taken, combines them, and stores the result in its own share.  A word for
+ * each piece contains the number of the member that has taken it, and a flag:
+ * the result is stored.  If a member dies or stops before its piece is done,
+ * the others decide after STAY_MS that the reduction uses packets.
  *
- * A share is written by its context alone.  Its mark identifies tree, life and
- * number of the reduction, and is 0 while the contribution is written; a reader
- * compares the mark before and after it copies.  So it detects a context that
- * was counted twice, or has got another owner after a death.  Results have such
- * marks, too.  A member writes results of a reduction only after it has
- * contributed to it, so earlier results last until all have contributed to the
- * next one of this tree.
+ * Only the process of a context writes its share.  Its mark identifies tree,
+ * life and number of the reduction, and is 0 while the contribution is written;
+ * a reader compares the mark before and after it copies.  So the reader detects
+ * a context that was counted twice, or that has another owner after a death.
+ * Results have such marks, too.  A member writes results of a reduction only
+ * after it has contributed to it.  So earlier results last until all members
+ * have contributed to the next reduction of this tree.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@
 #include "ang_types.h"
 #include "board.h"
 
-#define PIECE_DONE	(1ULL << 8)	/* flag above member + 1: stored */
+#define PIECE_DONE	(1ULL << 8)	/* flag: the result of the piece is stored */
 #define PIECE_MEMBER	0xFFULL
 
 static u32 words_of(u32 len)
@@ -33,7 +33,10 @@ static u32 words_of(u32 len)
 	return (len + 7) / 8;
 }
 
-/* Copies to a share, word by word: others may read it meanwhile. */
+/*
+ * Copies data to a share, word by word, since other processes may read it
+ * meanwhile.
+ */
 static void words_give(u64 *to, const void *from, u32 len)
 {
 	const char *at = from;
@@ -51,7 +54,7 @@ static void words_give(u64 *to, const void *from, u32 len)
 	ang_store_release(&to[i], word);
 }
 
-/* The reverse of words_give(). */
+/* Copies data from a share, word by word. */
 static void words_store(void *to, const u64 *from, u32 len)
 {
 	char *at = to;
@@ -88,10 +91,10 @@ static u64 *share_result(struct emb_share *s, u32 len)
 
 /**
  * emb_share_give() - store a contribution
- * @part: the caller
+ * @part: the member that calls
  * @mark: mark of the reduction, see mark_of() in board.c
  * @head: operation, see ang_near_op()
- * @pi: SQ producer index after its entry
+ * @pi: SQ producer index after the entry of the reduction
  * @src: operand
  */
 void emb_share_give(const struct emb_part *part, u64 mark, u64 head, u32 pi,
@@ -109,7 +112,7 @@ void emb_share_give(const struct emb_part *part, u64 mark, u64 head, u32 pi,
 
 /*
  * Copies some words of all contributions.  Return: false: a contribution is
- * missing, or is of another operation.
+ * missing, or has another operation.
  */
 static bool piece_take(struct emb_plan *p, u64 mark, u64 head, u32 first, u32 words)
 {
@@ -164,7 +167,10 @@ bool emb_sum(struct emb_plan *p, u64 mark, u64 head)
 	return piece_sum(p, mark, head, 0, words_of(emb_head_len(head)));
 }
 
-/* Word of a piece that no member has taken. */
+/*
+ * Upper bits of the word of a piece; the lower bits are 0 while no member has
+ * taken it.
+ */
 static u64 piece_key(u64 mark)
 {
 	return mark & ~((1ULL << EMB_NUM_SHIFT) - 1);
@@ -180,7 +186,7 @@ static u32 pieces_of(u64 head)
 	return (words_of(emb_head_len(head)) + EMB_PIECE_WORDS - 1) / EMB_PIECE_WORDS;
 }
 
-/* Words of a piece, of which the last one may be shorter. */
+/* Words of piece @i.  The last piece may be shorter. */
 static u32 piece_words(u64 head, u32 i)
 {
 	return ang_min(words_of(emb_head_len(head)) - i * EMB_PIECE_WORDS,
@@ -193,9 +199,9 @@ static u32 piece_words(u64 head, u32 i)
  * @mark: mark of the reduction
  * @head: operation
  *
- * Clears words that seem to belong to this reduction: they are old, from the
- * last reduction with the same number, since no piece of this one can be taken
- * yet.
+ * Clears words of pieces that seem to belong to this reduction.  No piece of it
+ * can be taken yet, so these words are left from the last reduction with the
+ * same number.
  */
 void emb_pieces_clear(struct emb_plan *p, u64 mark, u64 head)
 {
@@ -274,7 +280,10 @@ bool emb_pieces_done(const struct emb_plan *p, u64 mark, u64 head)
 	return true;
 }
 
-/* Stores @len bytes of a result.  Return: false: it is lost. */
+/*
+ * Copies @len bytes of a result from a share.  Return: false: the result is
+ * lost.
+ */
 static bool result_take(const struct emb_share *s, u64 mark, const u64 *from,
 			void *dst, u32 len)
 {
@@ -292,7 +301,7 @@ static bool result_take(const struct emb_share *s, u64 mark, const u64 *from,
  * @owner: member whose share has the result
  * @dst: destination of the result
  *
- * Return: false: it is lost.
+ * Return: false: the result is lost.
  */
 bool emb_result_take(const struct emb_plan *p, u64 mark, u32 len, u32 owner,
 		     void *dst)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What all members of a tree change on its board: the word with the decisions,
- * the count of contributions, the counts of reductions.
+ * The parts of a board that all members of its tree change: the word with the
+ * decisions, the count of contributions, the counts of reductions.
  *
  * Decisions are in emb_board.word, which is changed by compare-exchange only:
  *
@@ -11,9 +11,9 @@
  *
  * A decision is final.  While a member still has to read the decision on n,
  * @done cannot advance beyond n, since the member has not contributed to a
- * later reduction.  Numbers in words have EMB_NUM_BITS: the numbers of two
- * members differ at most by the entries of a CQ, and a value that is too old is
- * replaced.
+ * later reduction.  Numbers in words have EMB_NUM_BITS bits.  These are enough:
+ * the numbers of two members differ at most by the entries of a CQ, and numbers
+ * that are much older are replaced.
  */
 #include "ang_rules.h"
 #include "ang_types.h"
@@ -21,7 +21,7 @@
 
 #define NUM_FAR		(1U << (EMB_NUM_BITS - 2))
 
-/* @gen: life of the tree, at its position in words */
+/* Word of a board.  @gen: life of the tree in the upper bits. */
 static u64 word_make(u64 gen, u32 owner, u32 done, u32 by_pkt)
 {
 	return gen | (u64)owner << EMB_OWNER_SHIFT |
@@ -31,7 +31,7 @@ static u64 word_make(u64 gen, u32 owner, u32 done, u32 by_pkt)
 /**
  * emb_decide_packets() - decide for packets, unless there is a decision
  * @b: board
- * @gen: life of the tree, at its position in words
+ * @gen: life of the tree in the upper bits, as in words
  * @number: number of the reduction
  *
  * Return: the earlier decision; EMB_OPEN: there was none, so the caller has to
@@ -49,7 +49,10 @@ enum emb_verdict emb_decide_packets(struct emb_board *b, u64 gen, u32 number)
 
 		if (is != EMB_OPEN)
 			return is;
-		/* All members have copied a result that is this old. */
+		/*
+		 * All members have copied a result this old, so no member needs
+		 * its owner.
+		 */
 		if (((number - done) & EMB_NUM_MASK) > NUM_FAR)
 			owner = 0;
 		seen = ang_cmpxchg(&b->word, old,
@@ -65,7 +68,7 @@ enum emb_verdict emb_decide_packets(struct emb_board *b, u64 gen, u32 number)
  * @p: plan of the last contributor, whose share has the result
  * @number: number of the reduction
  *
- * Return: false: it was decided earlier.
+ * Return: false: there was a decision already.
  */
 bool emb_decide_done(struct emb_plan *p, u32 number)
 {
@@ -115,11 +118,11 @@ u32 emb_count_in(struct emb_plan *p, u32 number)
  * emb_aside_add() - count a reduction on a board, or undo that
  * @a: counts of the board
  * @head: operation
- * @back: undo it
+ * @back: undo an earlier call
  *
- * Only the last contributor calls this, so no other thread does: a later
- * reduction cannot have a last contributor before this member has contributed to
- * it.
+ * Only the last contributor to a reduction calls this.  No other thread calls
+ * it at the same time, since a later reduction has a last contributor only
+ * after this member has contributed, too.
  */
 void emb_aside_add(struct ang_aside *a, u64 head, bool back)
 {

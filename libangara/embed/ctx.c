@@ -14,7 +14,10 @@
 #define MAX_CQ_ENTRIES	(1U << 16)
 #define MAX_MSG_BYTES	(1U << 22)
 
-/* Rights of the user: the user that created the fabric has all rights on it. */
+/*
+ * All processes belong to the user that created the fabric, so they have all
+ * rights on it.
+ */
 struct ang_cred emb_cred(const struct emb_dev *d)
 {
 	return (struct ang_cred){
@@ -65,7 +68,8 @@ static u64 mem_pages(u64 bytes)
 }
 
 /*
- * Allocates the memory of a context.  Return: offset of its lists, 0 if none.
+ * Allocates the memory of a context.  Return: offset of its lists of pages; 0:
+ * no memory.
  */
 static u64 mem_alloc(struct emb_dev *d, const struct angara_ctx_create *cmd)
 {
@@ -248,7 +252,7 @@ static int ctx_destroy(struct emb_run *r, u32 node, u32 num)
  * @num: context
  * @owner: slot of that process, plus 1
  *
- * Return: 0 it is gone; -errno.
+ * Return: 0 the context is gone; -errno.
  */
 int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 {
@@ -265,8 +269,8 @@ int emb_ctx_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 /*
  * Destroys the context, and frees its memory if nothing uses the memory any
  * more.  After a reset of the node the context is gone already, and its number
- * may belong to another context.  While a stopped process may still write
- * completions, the memory is kept.
+ * may belong to another context.  The memory is kept while a stopped process
+ * may still write completions to it.
  */
 void emb_ctx_destroy(struct emb_dev *d)
 {

@@ -3,16 +3,16 @@
  * Recovery after the death of a process.
  *
  * When a process dies, the kernel releases the lock on its slot.  Sleeping
- * processes check for that from time to time.  The first to detect a death
- * takes the gate and frees what the dead process owned, as the driver does when
- * a file is closed: its rows, its heap and its contexts.  Trees that such a
- * context had joined go down, and peers are told the number of its node.  If
- * the process died while it changed the model, the model is repaired first, see
- * halt.c.
+ * processes check for that from time to time.  The first process that detects a
+ * death takes the gate and frees what the dead process owned, as the driver
+ * does when a file is closed: its rows, its heap and its contexts.  Trees that
+ * such a context had joined go down, and peers are notified of the number of
+ * the context's node.  If the process died while it changed the model, the
+ * model is repaired first, see halt.c.
  */
 #include "embed.h"
 
-/* Does a slot belong to a process that has ended? */
+/* Has the process that took the slot ended? */
 bool emb_is_dead(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -69,8 +69,8 @@ static int repair_after(struct emb_fab *fab, u32 slot)
 /**
  * emb_recover() - free the objects of a dead process
  * @fab: fabric; the gate is held
- * @slot: slot of that process: nobody has locked it, or the caller has, to take
- *	the slot
+ * @slot: slot of that process; it is not locked, or the caller has locked it to
+ *	take it
  *
  * Return: 0; -ENODEV the fabric is broken; -errno.
  */

@@ -99,8 +99,8 @@ static void emb_close(struct ang_dev *dev)
  * struct command - properties of a command
  * @size: bytes of its argument
  * @min_size: bytes of the argument's first published version
- * @prepare: slow part, or NULL; it uses no shared data, so other threads may
- *	run commands meanwhile
+ * @prepare: slow first part of the command, or NULL; it uses no shared data, so
+ *	other threads may run commands meanwhile
  * @run: implementation
  */
 struct command {
@@ -167,7 +167,8 @@ union argument {
 };
 
 /*
- * Converts an argument of another version: shorter, or longer with a zero tail.
+ * Converts an argument of another version of its structure: a shorter one, or a
+ * longer one whose tail is zero.
  */
 static int argument_in(void *buf, const void *arg, u32 size,
 		       const struct command *c)
@@ -222,8 +223,8 @@ static int emb_cmd(struct ang_dev *dev, unsigned int nr, void *arg)
 		return -ENOTTY;
 	ret = run_command(d, c, arg, NULL);
 	/*
-	 * No race: only handles of contexts join trees, and one thread at a
-	 * time uses a context.
+	 * These lines need no lock: only handles of contexts join trees, and
+	 * one thread at a time uses a context.
 	 */
 	if (nr == ANGARA_IOCTL_JOIN)
 		dev->boards = d->boards;

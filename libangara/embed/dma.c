@@ -4,12 +4,12 @@
  *
  * An address below 2^48 is an offset in the segment: queues, and memory of
  * angara_malloc().  Other addresses are memory that a process has registered.
- * The process itself accesses it directly, others with process_vm_readv(2) and
- * process_vm_writev(2).  That works while the process lives and the kernel
- * permits it; otherwise the transfer fails.
+ * The process itself accesses it directly.  Other processes use
+ * process_vm_readv(2) and process_vm_writev(2).  That works while the process
+ * lives and the kernel permits it; otherwise the transfer fails.
  *
  * Memory with EMB_ADDR_LOOSE may be unmapped while peers still know its key: so
- * its own process also uses these system calls, which return an error after an
+ * even its own process uses these system calls, which return an error after an
  * unmap.
  */
 #include <sys/uio.h>
@@ -46,8 +46,9 @@ static inline void *dma_local(const struct emb_run *r, u64 addr, u32 len)
 }
 
 /*
- * The id of a dead process may be reused, so check its slot first; a process
- * that ends right after that keeps its id for a while.
+ * Does the process of a slot exist?  The lock is checked because the id of a
+ * dead process may be reused.  A process that ends right after this check keeps
+ * its id for a while.
  */
 static bool is_there(const struct emb_fab *fab, u32 num)
 {
@@ -78,9 +79,8 @@ static int dma_remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 }
 
 /*
- * Is this an aligned word?  A process may access a word at the same time, so
- * words are read and written whole and in order, which pairs with the accesses
- * of processes that wait for a word.
+ * Is this an aligned word?  A process may wait for a word, and read it while it
+ * is written.  So words are read and written whole and in order.
  */
 static bool is_word(const void *at, u32 len)
 {
@@ -162,7 +162,8 @@ static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 
 /*
  * Increments the context's word now, and wakes the sleeping thread only after
- * the run of the model, so that the node is not held during a system call.
+ * the run of the model, so that this thread does not hold the node during a
+ * system call.
  */
 static void emb_interrupt(void *host, u32 node, u32 vector)
 {
@@ -182,8 +183,8 @@ static void emb_interrupt(void *host, u32 node, u32 vector)
 }
 
 /*
- * The last contributor to a reduction may write the counts at the same time:
- * read each with one load.
+ * The last contributor to a reduction may write the counts meanwhile, so each
+ * count is read with one load.
  */
 static void emb_aside(void *host, u32 root, u32 tree, struct ang_aside *a)
 {

@@ -12,7 +12,7 @@
 
 #include "embed.h"
 
-#define TABLE_FIRST	1024U	/* entries of the first table */
+#define TABLE_FIRST	1024U	/* entries of a domain's first table */
 
 static u64 table_bytes(u32 mrs)
 {
@@ -20,8 +20,8 @@ static u64 table_bytes(u32 mrs)
 }
 
 /*
- * Return: partition of this user; 0 for high user ids, whose partitions would
- * not be unique.
+ * Return: partition of this user; 0 for high user ids, which have no partition
+ * of their own.
  */
 u32 emb_own_pkey(void)
 {
@@ -135,8 +135,8 @@ int emb_domain_grow(struct emb_dev *d, u32 slots)
 }
 
 /*
- * Creates a domain on the device, with the lowest free number; the node is
- * locked.
+ * Creates a domain on the device, with the lowest free number; under the node's
+ * lock.
  */
 static int domain_on_device(struct emb_dev *d, struct emb_domain *dom)
 {
@@ -245,7 +245,7 @@ static int domain_destroy(struct emb_run *r, u32 node, u32 num)
  * @num: domain, whose contexts have been destroyed
  * @owner: slot of that process, plus 1
  *
- * Return: 0 it is gone; -errno.
+ * Return: 0 the domain is gone; -errno.
  */
 int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner)
 {
@@ -276,8 +276,8 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 }
 
 /*
- * Moves rows between two lists, one of which is empty, since only the device's
- * own handle sets rows.
+ * Moves rows between two lists.  One list is empty, since only the handle of
+ * the device sets rows.
  */
 static void owned_move(struct emb_rows *to, struct emb_rows *from)
 {

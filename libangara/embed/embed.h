@@ -7,11 +7,11 @@
  * maps it whole:
  *
  *   struct emb_head		properties
- *   struct emb_slot[procs]	one per process that uses it
+ *   struct emb_slot[procs]	one per process that uses the fabric
  *   struct emb_node[routers]	rows and contexts, see emb_node()
  *   struct emb_share[nodes][ctxs]	shares of contexts in reductions, see board.c
  *   struct emb_board[routers][trees]	boards of trees, by root
- *   copies			EMB_COPIES times the same, one of which is used:
+ *   copies			EMB_COPIES copies, of which one is used at a time:
  *				struct emb_left, admin queues, memory of the
  *				device model; see halt.c.  Only pages of copies
  *				that have been used exist.
@@ -82,12 +82,12 @@
 
 #define EMB_MAGIC	0x444245474E41ULL	/* "ANGEBD" */
 #define EMB_VERSION	1
-#define EMB_LOOK_MS	50	/* interval at which sleepers check others */
+#define EMB_LOOK_MS	50	/* interval at which sleepers check other processes */
 #define EMB_LOCK_MS	10000	/* limit for a lock, command or repair */
-#define EMB_HELP_MS	100	/* then any process takes a node */
-#define EMB_STOP_MS	1000	/* limit for a stopped process */
+#define EMB_HELP_MS	100	/* after this time any process takes a listed node */
+#define EMB_STOP_MS	1000	/* limit for a stopped process to leave the model */
 #define EMB_COPIES	4U	/* copies of the model, see halt.c */
-#define EMB_HELPERS	8U	/* offers of help at a time */
+#define EMB_HELPERS	8U	/* sleeping contexts that can be listed as helpers */
 #define EMB_SEATS	8U	/* counters of threads, per process */
 #define EMB_CALM	32U	/* initial ang_view.calm */
 #define EMB_ADM_ENTRIES	16U
@@ -98,8 +98,8 @@
 
 /**
  * struct emb_seat - one of several counters of a process's threads in the
- * model; threads use different seats, so that they write different cache lines
- * @inside: its threads in the model (atomic)
+ * model; threads use different seats, and so write different cache lines
+ * @inside: number of its threads in the model (atomic)
  * @turns: number of times that threads have left the model
  */
 struct emb_seat {
@@ -112,14 +112,14 @@ struct emb_seat {
  * @used: a process has taken the slot, and some of its objects are not freed
  *	yet
  * @pid: process id
- * @working: node that it has locked in order to change it, plus 1
+ * @working: node that the process has locked in order to change it, plus 1
  * @dying: the process is dead; the slot is locked only because another process
  *	is taking the slot
  * @life: incremented by each process that takes the slot
  * @repaired: @life of the last process whose death a repair has handled
  * @fenced: the process was stopped in the model, and the others continue
  *	without it; set by a repair, cleared when its last thread leaves
- * @copy: copy of the model in which it was stopped
+ * @copy: copy of the model in which the process was stopped
  * @looked_turns: turns of all seats at the last check by another process
  * @looks: number of consecutive checks at which a thread was in the model and
  *	the turns had not changed
@@ -168,7 +168,7 @@ struct emb_ctx {
  * @life: number of resets; incremented by a repair, any process may read it
  * @left_by: slot of the process that last put the node on a list of emb_left,
  *	plus 1; @left_by and @left_ms are under emb_left.lock
- * @left_ms: time at which it was put there
+ * @left_ms: time at which the node was put on the list
  * @ctx: contexts, cfg.ctxs of them
  */
 struct emb_node {
@@ -185,8 +185,9 @@ struct emb_node {
 
 /**
  * struct emb_left - nodes that no process is advancing, in a page of each copy
- * @lock: see above
- * @left_any: there are nodes in @left; written under @lock, read without
+ * @lock: protects the lists, see the head of this file
+ * @left_any: there are nodes in @left; written under @lock, read without the
+ *	lock
  * @timers_any: there are nodes in @timers; as @left_any
  * @left: nodes with work; under @lock
  * @timers: nodes with a credit timer; under @lock
@@ -199,12 +200,12 @@ struct emb_left {
 	struct ang_list timers;
 };
 
-#define EMB_BOARD_ROUTERS 64U	/* above: no boards */
-#define EMB_SHARE_NEAR	5U	/* words of a short contribution */
-#define EMB_RESULT_NEAR	7U	/* words of a short result */
-#define EMB_BOARD_BYTES	4096U	/* longest contribution */
+#define EMB_BOARD_ROUTERS 64U	/* fabrics with more routers have no boards */
+#define EMB_SHARE_NEAR	5U	/* most words of a short contribution */
+#define EMB_RESULT_NEAR	7U	/* most words of a short result */
+#define EMB_BOARD_BYTES	4096U	/* bytes of the longest contribution */
 #define EMB_SHARE_WORDS	(EMB_BOARD_BYTES / (u32)sizeof(u64))
-#define EMB_PIECE_WORDS	64U	/* words that one member combines at a time */
+#define EMB_PIECE_WORDS	64U	/* words of a piece, which one member combines */
 #define EMB_PIECES	(EMB_SHARE_WORDS / EMB_PIECE_WORDS)
 
 /**
@@ -212,8 +213,8 @@ struct emb_left {
  * process writes it, see board.c
  * @mark: reduction of the contribution, 0: it is being written
  * @head: operation: length, type, kind
- * @entry: SQ producer index after its entry, and in the upper bits the life of
- *	the context
+ * @entry: SQ producer index after the entry of the reduction, and in the upper
+ *	bits the life of the context
  * @near: contribution of up to EMB_SHARE_NEAR words
  * @far: contribution of more words
  * @result_mark: reduction of the result, 0: it is being written
@@ -244,10 +245,10 @@ struct emb_share {
  * Fields of @word:
  *
  *	gen	life of the root's row; members of other lives do not change it
- *	done	the last reduction that was done on the board, and
- *	owner	the member that has decided so, plus 1; 0: there is none.  Its share
- *		has the result of a short one
- *	by_pkt	reductions up to this one, but done, go by packets
+ *	done	number of the last reduction that was done on the board
+ *	owner	member that has decided this, plus 1; 0: none.  Its share has the
+ *		result if the reduction is short
+ *	by_pkt	reductions up to this number, except done, use packets
  */
 struct emb_board {
 	u64 word ____cacheline_aligned;
@@ -269,7 +270,7 @@ struct emb_admin {
  * struct emb_head - head of a segment; constant once @ready unless noted
  * @magic: EMB_MAGIC
  * @version: EMB_VERSION
- * @layout: hash of the sizes of its structures
+ * @layout: hash of the sizes of the segment's structures
  * @ready: the head is complete
  * @procs: slots
  * @nodes: nodes
@@ -293,7 +294,7 @@ struct emb_admin {
  * @copy: copy in use; written by a repair
  * @here: number of processes that use the segment (atomic)
  * @cpus: union of the CPU affinity masks of its processes; under the gate
- * @num_cpus: number of @cpus; written under the gate, read without
+ * @num_cpus: number of @cpus; written under the gate, read without it
  * @looked_ms: time of the last check of other processes (atomic)
  * @helpers: sleeping contexts that can be woken to help: node << 8 | ctx, plus 1,
  *	0 for none (atomic)
@@ -333,10 +334,13 @@ struct emb_boards;
 struct emb_extent;
 struct emb_watch;
 
-/* When reductions of a process use boards, see ANG_ENV_EXPRESS. */
+/*
+ * Values of emb_fab.boards: when reductions of a process use boards, see
+ * ANG_ENV_EXPRESS.
+ */
 #define EMB_BOARDS_NEVER	0
 #define EMB_BOARDS		1
-#define EMB_BOARDS_LONG		2	/* even right after a reduction moved to packets */
+#define EMB_BOARDS_LONG		2	/* also right after a reduction left its board */
 
 /**
  * struct emb_fab - a fabric: data of one process
@@ -354,10 +358,10 @@ struct emb_watch;
  * @head: the segment
  * @size: bytes of the segment
  * @topo: topology, with the table in the first copy
- * @mutex: see above
- * @repair: see above
+ * @mutex: see the head of this file
+ * @repair: see the head of this file
  * @mine: contexts of this process, by router; written under @mutex, read
- *	without
+ *	without it
  * @heap: allocated pages of this process's heap; under @mutex
  * @seats: number of seats assigned so far (atomic)
  */
@@ -383,22 +387,24 @@ struct emb_fab {
 	u32 seats;
 };
 
-#define EMB_WAKES	16	/* most wake-ups of one run */
+#define EMB_WAKES	16	/* contexts that one run can wake */
 
 /**
  * struct emb_run - state of a thread that runs the model
  * @fab: fabric, in which the process has its slot
  * @own: slot of the process
  * @seat: counter of the thread
- * @copy: copy of the model that @view is on
- * @view: view
+ * @copy: copy of the model that @view uses
+ * @view: the thread's view of the model
  * @wakes: contexts to wake after the run
- * @num_wakes: their number
- * @looks: number of checks while spinning
- * @in_vain: checks left until nodes of other processes are checked again
+ * @num_wakes: number of @wakes
+ * @looks: number of calls of emb_relax()
+ * @in_vain: number of calls of emb_help() that do not look at the list, since
+ *	its nodes were reserved for other processes
  * @sleep_until: time until which waits sleep and do not yield, see emb_relax()
- * @rest: length of that pause, as a multiple of the yield before it
- * @beside: during the last yield another thread ran on this processor
+ * @rest: length of the pause until @sleep_until, as a multiple of the yield
+ *	before it
+ * @beside: during the last yield, another thread ran on this processor
  */
 struct emb_run {
 	struct emb_fab *fab;
@@ -470,8 +476,8 @@ struct emb_domain {
  * struct emb_dev - a handle of an open device, or of a context
  * @fab: fabric
  * @node: node
- * @dom: its domain, NULL without
- * @num: its context, ANG_NONE for a device
+ * @dom: its domain, NULL if there is none
+ * @num: number of its context, ANG_NONE for a device
  * @life: emb_node.life when the domain was created
  * @life_now: emb_node.life of its node; without a domain, @life itself
  * @ctx: the context; @ctx and the pointers below are NULL for a device
@@ -484,9 +490,9 @@ struct emb_domain {
  * @run: runs the model
  * @owned: rows that this device owns; empty for a context
  * @forks: emb_forks() when it was opened
- * @watch: its descriptor for poll(2), NULL before the first use
+ * @watch: its descriptor for poll(2), NULL before first use
  * @boards: trees that the context has joined, NULL before the first join
- * @by_board: number of its reductions that boards have completed
+ * @by_board: number of reductions of the context that boards have completed
  */
 struct emb_dev {
 	struct emb_fab *fab;
@@ -525,9 +531,9 @@ struct emb_create {
 #define EMB_MEM_CTL	2
 #define EMB_MEM_CTR	3
 #define EMB_MEM_MSG	4
-#define EMB_MEM_WATCH	5	/* notice of a domain, see emb_map() */
+#define EMB_MEM_WATCH	5	/* notice of stale regions of a domain, see emb_map() */
 #define EMB_WATCH_BYTES	(sizeof(struct angara_watch) + ANGARA_MR_MAX / 8)
-#define EMB_MEM_STRIDE	(1ULL << 28)	/* mmap offsets, as in the driver */
+#define EMB_MEM_STRIDE	(1ULL << 28)	/* distance of mmap offsets, as in the driver */
 
 static inline void *emb_at(const struct emb_fab *fab, u64 off)
 {
@@ -559,7 +565,10 @@ static inline struct emb_node *emb_node(const struct emb_fab *fab, u32 node)
 		      (u64)node * fab->head->node_size);
 }
 
-/* Address in copy @copy, even if that copy is not in use any more. */
+/*
+ * Address of offset @off in copy @copy, even if that copy is not in use any
+ * more.
+ */
 static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 {
 	const struct emb_head *head = fab->head;
@@ -567,7 +576,10 @@ static inline void *emb_in_copy(const struct emb_fab *fab, u32 copy, u64 off)
 	return emb_at(fab, head->copy_at + copy * head->copy_span + off);
 }
 
-/* The copy in use now; a thread in the model uses emb_run.copy instead. */
+/*
+ * Number of the copy in use now.  A thread in the model uses emb_run.copy
+ * instead.
+ */
 static inline u32 emb_copy(const struct emb_fab *fab)
 {
 	return READ_ONCE(fab->head->copy);

@@ -5,9 +5,9 @@
  * A thread of the library sleeps on the context's word, as a waiting caller
  * does.  While the context is armed, see emb_arm(), the next event wakes the
  * thread, which makes an eventfd(2) readable.  The thread also advances nodes
- * that other processes have left on the list, since the program itself may
- * sleep for long.  While the context is not armed, no event wakes the thread,
- * since the program polls.
+ * that other processes have put on the list in emb_left, since the program
+ * itself may sleep for long.  While the context is not armed, no event wakes
+ * the thread, since the program polls.
  *
  * The first call of angara_ctx_fd() creates the thread.  The thread also checks
  * for dead processes.  When the device is gone it makes the descriptor readable
@@ -62,13 +62,13 @@ static bool fd_disarm(struct emb_watch *w)
 	return true;
 }
 
-/* Advances nodes on the list.  Return: true if there were any. */
+/* Advances nodes on the list in emb_left.  Return: true if there were any. */
 static bool fd_help(struct emb_watch *w)
 {
 	if (!ang_load_acquire(&w->armed))
 		return false;
 	emb_offer_help(w->d);
-	ang_mb(); /* pairs with hand_over(), as in sleep_doze() */
+	ang_mb(); /* pairs with hand_over(), see sleep_doze() */
 	w->run.in_vain = 0;
 	return emb_help(&w->run, true);
 }
@@ -109,7 +109,7 @@ static int fd_start(struct emb_watch *w)
 	return ret == EAGAIN ? -ENOMEM : -ret;
 }
 
-/* See struct ang_dev_ops. */
+/* Implements @poll_fd of struct ang_dev_ops. */
 int emb_fd(struct ang_dev *dev)
 {
 	struct emb_dev *d = dev->priv;
@@ -144,8 +144,9 @@ free_watch:
 }
 
 /*
- * See struct ang_dev_ops: the program has polled, and is about to sleep.
- * emb_ctx.asleep is set before the model is armed, as in sleep_doze().
+ * Implements @arm of struct ang_dev_ops: the program has polled, and is about
+ * to sleep.  emb_ctx.asleep is set before the model is armed, as in
+ * sleep_doze().
  */
 int emb_arm(struct ang_dev *dev)
 {
@@ -169,7 +170,7 @@ int emb_arm(struct ang_dev *dev)
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	/* The thread may be asleep already, without having offered to help. */
 	emb_offer_help(d);
-	ang_mb(); /* pairs with hand_over(), as in sleep_doze() */
+	ang_mb(); /* pairs with hand_over(), see sleep_doze() */
 	d->run.in_vain = 0;
 	emb_help(&d->run, true);
 	return 0;

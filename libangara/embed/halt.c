@@ -3,7 +3,7 @@
  * Repair of the model after a process died or was stopped while it ran the
  * model.
  *
- * The process that detects it takes the repair lock and writes emb_head.halt.
+ * The process that detects this takes the repair lock and writes emb_head.halt.
  * From then on no process enters the model, and processes in it leave within a
  * few steps and discard the state of their views.  When all have left, a node
  * that is still held was held by a dead process.  These nodes, and those for
@@ -32,8 +32,9 @@
  * EMB_LOCK_MS; after that the fabric is broken.
  *
  * Memory order: a process increments emb_seat.inside, then reads halt; the
- * repairing process writes halt, then reads the counts of all seats.  With full
- * barriers on both sides, one of them sees the other.
+ * repairing process writes halt, then reads the counts of all seats.  Each has
+ * a full barrier in between, so at least one of the two sees what the other has
+ * written.
  */
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static u32 halt_inside(const struct emb_slot *slot)
 	return sum;
 }
 
-/* Return: how often threads of a process have left the model. */
+/* Return: number of times that threads of a process have left the model. */
 static u32 turns_of(const struct emb_slot *slot)
 {
 	u32 sum = 0;
@@ -133,8 +134,8 @@ static u32 turns_of(const struct emb_slot *slot)
 }
 
 /**
- * emb_count_out() - count a thread that leaves the model; the last one lifts
- * the fence
+ * emb_count_out() - count a thread that leaves the model; the last one removes
+ * the fence of its process
  */
 void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 {
@@ -143,7 +144,10 @@ void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 		WRITE_ONCE(slot->fenced, 0);
 }
 
-/* Is a process fenced?  The mark of a dead process does not count. */
+/*
+ * Is a process fenced?  If the process has died and a repair has handled that,
+ * the mark does not count.
+ */
 static bool is_fenced(const struct emb_fab *fab, u32 slot)
 {
 	const struct emb_slot *s = emb_slot(fab, slot);
@@ -218,23 +222,21 @@ bool emb_needs_repair(const struct emb_fab *fab, u32 slot)
 }
 
 /*
- * Fences a process that does not leave the model: the others continue without
- * it.
+ * Fences a process that does not leave the model, so that the others continue
+ * without it.
  */
 static void halt_fence(struct emb_fab *fab, struct emb_slot *slot)
 {
 	WRITE_ONCE(slot->copy, emb_copy(fab));
 	ang_xchg(&slot->fenced, 1);
-	/*
-	 * The process has just left the model, and may not have seen the fence.
-	 */
+	/* The process may have left the model before it could see the fence. */
 	if (!halt_inside(slot))
 		WRITE_ONCE(slot->fenced, 0);
 }
 
 /*
- * Is a process still in the model?  @ms: time for which the repair has waited
- * for it
+ * Is a process still in the model, and not fenced?  @ms: time for which the
+ * repair has waited for it.
  */
 static bool is_in(struct emb_fab *fab, u32 s, u64 ms)
 {
@@ -264,7 +266,7 @@ static void wait_all_out(struct emb_fab *fab)
 	}
 }
 
-/* Does a fenced process use a copy? */
+/* Does a fenced process use this copy? */
 static bool copy_has_fenced(const struct emb_fab *fab, u32 copy)
 {
 	u32 s;
@@ -316,8 +318,8 @@ static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 }
 
 /*
- * Marks deaths as handled.  If another process takes the slot meanwhile, its
- * @life differs.
+ * Marks deaths as handled.  If another process takes the slot later, it has
+ * another @life.
  */
 static void forget_dead(struct emb_fab *fab)
 {

@@ -37,7 +37,10 @@ static u64 whole_pages(u64 len)
 	return (len + ANGARA_PAGE_SIZE - 1) & ~(ANGARA_PAGE_SIZE - 1ULL);
 }
 
-/* First offset in the heap, at or after @off, whose address is a multiple of @align. */
+/*
+ * First offset in the heap, from @off on, whose address is a multiple of
+ * @align.
+ */
 static u64 heap_aligned(const struct emb_fab *fab, u64 off, u64 align)
 {
 	u64 at = (uintptr_t)fab->head + emb_heap_at(fab, fab->slot) + off;

@@ -10,18 +10,21 @@
 #include "embed.h"
 #include "ang_types.h"
 
-#define SMALL_FABRIC	64U	/* routers up to which tables are larger */
-#define TINY_FABRIC	16U	/* routers up to which trains are longer */
+#define SMALL_FABRIC	64U	/* fabrics with up to this number of routers have larger tables */
+#define TINY_FABRIC	16U	/* fabrics with up to this number of routers have longer trains */
 #define DEF_PROCS	128U
 #define HEAP_ALIGN	(2ULL << 20)
-#define HEAP_ROOM	(4ULL << 40)	/* address space for all heaps */
+#define HEAP_ROOM	(4ULL << 40)	/* bytes of address space for the heaps of all processes */
 
 static u64 align_up(u64 x, u64 to)
 {
 	return (x + to - 1) & ~(to - 1);
 }
 
-/* Builds of the library with different layouts cannot share a segment. */
+/*
+ * Hash of the layout: builds of the library with different layouts cannot share
+ * a segment.
+ */
 u32 emb_layout_hash(void)
 {
 	static const size_t sizes[] = {
@@ -33,8 +36,8 @@ u32 emb_layout_hash(void)
 		sizeof(struct ang_op), sizeof(struct ang_tree),
 		sizeof(struct ang_pkt), sizeof(struct ang_ring),
 		/*
-		 * Offsets count, too: a new member may fit into padding and
-		 * leave the size unchanged.
+		 * Include offsets: a new member may fit into padding and leave
+		 * the size unchanged.
 		 */
 		sizeof(struct emb_left), offsetof(struct emb_head, looked_ms),
 		offsetof(struct emb_left, timers),
@@ -53,8 +56,8 @@ u32 emb_layout_hash(void)
 }
 
 /*
- * Fills in the configuration of the model: as that of the loopback, see
- * driver/loop/main.c, but with longer trains, since no other process waits
+ * Fills in the configuration of the model.  It is that of the loopback
+ * (driver/loop/main.c), but with longer trains, since no other process waits
  * while a train is copied.
  */
 static int make_cfg(const struct ang_spec *spec, const char *text,

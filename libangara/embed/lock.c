@@ -26,7 +26,7 @@ u64 emb_now_ms(void)
 	return emb_now_ns() / 1000000;
 }
 
-/* Sleeps, longer at each call, so that others can run. */
+/* Sleeps, so that other processes can run; longer at each call. */
 void emb_nap(u32 *turn)
 {
 	struct timespec ts = { .tv_nsec = 20000L << (*turn < 6 ? *turn : 6) };
@@ -35,7 +35,7 @@ void emb_nap(u32 *turn)
 	nanosleep(&ts, NULL);
 }
 
-/* Return: 0; -EAGAIN another opening holds it; -errno. */
+/* Return: 0; -EAGAIN another open file description holds the lock; -errno. */
 int emb_try_lock(int fd, u32 what)
 {
 	struct flock lock = {
@@ -54,8 +54,8 @@ int emb_try_lock(int fd, u32 what)
  * @what: EMB_GATE or EMB_LOCK_*
  * @head: the segment; NULL: do not check whether it is broken
  *
- * Return: 0; -ENODEV the fabric is broken; -EIO its holder does not release it;
- * -errno.
+ * Return: 0; -ENODEV the fabric is broken; -EIO the holder does not release the
+ * lock; -errno.
  */
 int emb_lock(int fd, u32 what, const struct emb_head *head)
 {
@@ -87,7 +87,7 @@ void emb_unlock(int fd, u32 what)
 	fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* Does another opening of the segment hold one of these locks? */
+/* Does another open file description hold one of these locks? */
 bool emb_locked(int fd, u32 first, u32 count)
 {
 	struct flock lock = {

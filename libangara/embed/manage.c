@@ -9,8 +9,8 @@
 #include "embed.h"
 
 /*
- * Address of the packet, computed for each command: the fabric may switch to
- * another copy between two commands.
+ * Address of the packet.  Compute it for each command: the fabric may switch to
+ * another copy of the model between two commands.
  */
 static struct angara_mgmt *place_of(const struct emb_dev *d)
 {

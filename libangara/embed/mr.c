@@ -3,10 +3,11 @@
  * Memory regions: entries in the table of a domain.
  *
  * Nothing is pinned: memory outside of the segment is accessed through its
- * process (see dma.c), so it must stay mapped: watched memory while operations
- * of its process use it, other memory as long as it is registered.  As in the
- * driver, an entry is invalid while it is written or removed, and
- * ANGARA_ADM_FENCE separates the two changes.
+ * process (see dma.c), so it must stay mapped.  Watched memory must be mapped
+ * while operations of its process use it, other memory as long as it is
+ * registered.  As in the driver, an entry is written only while it is invalid.
+ * ANGARA_ADM_FENCE separates the two changes: writing the entry, and changing
+ * its validity.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -27,8 +28,8 @@
 #endif
 
 /*
- * Tests whether a page can be read, by a system call: for an unreadable page it
- * returns an error, where a load would raise a signal.
+ * Tests whether a page can be read.  Uses a system call, which returns an error
+ * for an unreadable page; a load would raise a signal.
  */
 static bool page_read(void *page)
 {
@@ -39,8 +40,8 @@ static bool page_read(void *page)
 }
 
 /*
- * Tests whether a page can be written, without changing it: in a system call,
- * the kernel atomically ORs 0 into the first word.
+ * Tests whether a page can be written, without changing it: this system call
+ * atomically ORs 0 into the first word.
  */
 static bool page_write(void *page)
 {
@@ -63,7 +64,10 @@ static int mr_touch(u64 start, u64 end, bool write)
 	return 0;
 }
 
-/* Makes all pages of a region present.  Return: 0; -EFAULT not possible. */
+/*
+ * Makes all pages of a region present.  Return: 0; -EFAULT a page cannot be
+ * accessed.
+ */
 static int mr_populate(u64 addr, u64 length, u32 access)
 {
 	u64 start = addr & ~(ANGARA_PAGE_SIZE - 1ULL);
@@ -116,8 +120,8 @@ static bool length_ok(u64 addr, u64 length)
 }
 
 /*
- * Is the memory outside of the segment, so that others access it by system
- * calls?
+ * Is the memory outside of the segment, so that other processes access it by
+ * system calls?
  */
 static bool mr_is_outside(const struct angara_hw_mr *entry)
 {

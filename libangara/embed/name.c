@@ -13,7 +13,10 @@ void emb_name_path(const char *name, char path[EMB_PATH_BYTES])
 	snprintf(path, EMB_PATH_BYTES, "/dev/shm/angara-%u-%s", geteuid(), name);
 }
 
-/* Removes a segment's file, unless the path is that of a newer one; the gate is held. */
+/*
+ * Removes a segment's file, unless @path now names a newer file; under the
+ * gate.
+ */
 void emb_name_remove(int fd, const char *path)
 {
 	struct stat st;
@@ -22,7 +25,7 @@ void emb_name_remove(int fd, const char *path)
 		unlink(path);
 }
 
-/* Removes a segment's file if no process has a slot; the gate is held. */
+/* Removes a segment's file if no process has a slot; under the gate. */
 void emb_remove_if_last(int fd, const char *path)
 {
 	if (!emb_locked(fd, EMB_LOCK_SLOT(0), ANG_EMBED_PROCS))

@@ -26,7 +26,10 @@ static void kept_forget(const struct emb_fab *fab, u32 node)
 	for (i = fab->head->nodes; i < fab->head->routers; i++) {
 		if (ang_topo_keeper(&fab->topo, i) != node)
 			continue;
-		/* After this store a repair may reset the router again. */
+		/*
+		 * After this store, another repair may reset the router and
+		 * mark it again.
+		 */
 		ang_store_release(&emb_node(fab, i)->torn, 0);
 		rows_forget(emb_node(fab, i));
 	}
@@ -50,7 +53,10 @@ static int node_restart(struct emb_run *r, u32 node)
 	}
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
-	/* After this store a repair may reset the node again. */
+	/*
+	 * After this store, another repair may reset the node and mark it
+	 * again.
+	 */
 	ang_store_release(&n->torn, 0);
 	ret = emb_node_start(r, node);
 	if (ret)
@@ -63,8 +69,8 @@ static int node_restart(struct emb_run *r, u32 node)
  * @r: runs the model
  * @node: node; the process has no other node locked
  *
- * Return: 0; -ENODEV the fabric is broken; -EIO the lock's holder does not
- * release it, or the node does not start; -errno.
+ * Return: 0; -ENODEV the fabric is broken; -EIO the holder does not release the
+ * lock, or the node does not start; -errno.
  */
 int emb_node_lock(struct emb_run *r, u32 node)
 {

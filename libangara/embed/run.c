@@ -2,10 +2,10 @@
 /*
  * Running the model, and passing work on to other processes.
  *
- * The view of a thread is empty whenever the thread does not run the model.
- * Nodes with remaining work are on the list in emb_left, which outlives the
- * process.  A thread that puts nodes there wakes a sleeping thread to take
- * them; otherwise they would stay there until some process waits.
+ * While a thread does not run the model, its view contains no nodes.  Nodes
+ * with remaining work are on the list in emb_left, which outlives the process.
+ * A thread that puts nodes there wakes a sleeping thread to take them;
+ * otherwise they would stay there until some process waits.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -17,14 +17,14 @@
 
 #define SLICE	16384U	/* units of work (ang_work.h) between two checks */
 #define ROUNDS	64U	/* slices before work is passed on */
-#define LOOKS	16U	/* checks without work before timers are fired */
-#define SPINS	512U	/* checks without work before a yield */
-#define SPINS_CROWDED 4U	/* SPINS with fewer CPUs than processes */
-#define YIELD_SWITCH_NS 2000ULL	/* of a yield during which another thread ran */
-#define YIELD_LONG_NS 500000ULL	/* minimum of a long yield */
-#define YIELD_REST 128U	/* longest pause after it, times its length */
-#define YIELD_AGAIN_NS 50000000ULL /* after a pause: a long yield is another one */
-#define YIELD_MOST_NS 10000000ULL /* above: this process was stopped */
+#define LOOKS	16U	/* calls of emb_relax() between two that fire timers */
+#define SPINS	512U	/* calls of emb_relax() between two yields */
+#define SPINS_CROWDED 4U	/* as SPINS, with more processes than processors */
+#define YIELD_SWITCH_NS 2000ULL	/* minimum time of a yield during which another thread ran */
+#define YIELD_LONG_NS 500000ULL	/* minimum time of a yield that starts a pause */
+#define YIELD_REST 128U	/* longest pause, as a multiple of the yield before it */
+#define YIELD_AGAIN_NS 50000000ULL /* within this time after a pause, a long yield doubles it */
+#define YIELD_MOST_NS 10000000ULL /* in a longer yield, this process was stopped */
 
 static void view_init(struct emb_run *r)
 {
@@ -61,7 +61,7 @@ static bool try_enter(struct emb_run *r)
 {
 	struct emb_slot *slot = r->own;
 
-	/* A full barrier: see halt.c. */
+	/* Full barrier: see the head of halt.c. */
 	ang_fetch_add(&r->seat->inside, 1);
 	if (!emb_halted(r->fab) && !READ_ONCE(slot->fenced))
 		return true;
@@ -89,8 +89,8 @@ static bool run_enter(struct emb_run *r)
 }
 
 /*
- * Leaves the model.  Return: false if the others have switched to a copy
- * without this thread's changes.
+ * Leaves the model.  Return: false if the other processes have switched to a
+ * copy without this thread's changes.
  */
 static bool run_leave(struct emb_run *r)
 {
@@ -107,8 +107,8 @@ static bool run_leave(struct emb_run *r)
 }
 
 /*
- * Does a repair wait for this thread, or have the others switched to another
- * copy?
+ * Must the thread leave the model: does a repair wait for it, or do the other
+ * processes use another copy?
  */
 static bool must_leave(const struct emb_run *r)
 {
@@ -139,8 +139,8 @@ void emb_wake_all(struct emb_run *r)
 }
 
 /*
- * Locks the lists.  The holder of the lock never sleeps, but may be preempted,
- * or die.
+ * Locks the lists in emb_left.  The holder of the lock never sleeps, but may be
+ * preempted, or die.
  * Return: NULL if the model is being repaired.
  */
 static struct emb_left *left_lock(const struct emb_run *r)
@@ -165,9 +165,9 @@ static void left_unlock(struct emb_left *left)
 }
 
 /*
- * Wakes a sleeping thread to take the nodes on the list.  If the thread of an
- * entry has died or is stopped, no thread sleeps on the word of that context;
- * then the next entry is tried.
+ * Wakes a sleeping thread to take the nodes on the list in emb_left.  If the
+ * thread of an entry in emb_head.helpers has died or is stopped, no thread
+ * sleeps on the word of that context; then the next entry is tried.
  */
 static void call_helper(struct emb_run *r)
 {
@@ -245,8 +245,8 @@ static bool leave_timer(const void *arg, u32 node)
 }
 
 /*
- * Moves the nodes left in the view to the lists, and wakes a helper for nodes
- * with work; timers are not urgent.
+ * Moves the nodes left in the view to the lists in emb_left, and wakes a helper
+ * for nodes with work.  Nodes with timers are not urgent.
  */
 static void hand_over(struct emb_run *r)
 {
@@ -273,18 +273,18 @@ static void hand_over(struct emb_run *r)
 	if (!work)
 		return;
 	/*
-	 * Pairs with the offer in doze(): a sleeper offers itself, then checks
-	 * the list.
+	 * Pairs with the barrier in sleep_doze(): a sleeper offers help, then
+	 * checks the list.
 	 */
 	ang_mb();
 	call_helper(r);
 }
 
 /*
- * A process takes nodes that it has put on the list itself, nodes on which it
- * has a context, and nodes without contexts.  For EMB_HELP_MS it leaves other
- * nodes to the owners of their contexts, which would lose the node if this
- * process died while advancing it.
+ * May this process take a node from the list?  It takes nodes that it has put
+ * there itself, nodes on which it has a context, and nodes without contexts.
+ * It leaves other nodes to the owners of their contexts for EMB_HELP_MS: if
+ * this process died while it advanced such a node, the owners would lose it.
  */
 static bool may_take(const void *arg, u32 node)
 {
@@ -315,7 +315,7 @@ static void take_over(struct emb_run *r, bool timers)
 	left_unlock(left);
 }
 
-/* Would ang_run() do anything? */
+/* Would ang_run() find work? */
 static bool run_busy(const struct ang_view *v)
 {
 	return v->runq.head != ANG_NONE ||
@@ -323,8 +323,8 @@ static bool run_busy(const struct ang_view *v)
 }
 
 /*
- * Runs the model.  Timers report finished reductions, which is not urgent, so
- * only waiting processes (@patient) fire them.
+ * Runs the model.  Timers report finished reductions, which is not urgent.  So
+ * a process that has other work (@patient) does not fire them.
  */
 static void run_advance(struct emb_run *r, bool patient)
 {
@@ -418,7 +418,7 @@ static bool tree_leave(struct emb_run *r)
  * @r: runs the model
  * @router: router
  * @tree: TreeId
- * @look: out
+ * @look: out: state of the row
  *
  * Return: as ang_tree_look().
  */
@@ -443,8 +443,8 @@ bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
  * @life: life of the row
  * @hops: hops of a result
  *
- * Return: as ang_tree_aside(); also false if the others have switched to a copy
- * without this change.
+ * Return: as ang_tree_aside(); also false if the other processes have switched
+ * to a copy without this change.
  */
 bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops)
 {
@@ -471,7 +471,7 @@ void emb_tree_report(struct emb_run *r, u32 router, u32 tree)
 /**
  * emb_help() - advance nodes that other threads have left
  * @r: runs the model
- * @timers: also fire timers
+ * @timers: also take nodes with timers, and fire these
  *
  * Return: true if there was a node to advance.
  */
@@ -503,8 +503,8 @@ bool emb_help(struct emb_run *r, bool timers)
 }
 
 /*
- * Are there more processes than processors?  Then a spinning process keeps
- * others from running.
+ * Does the fabric have more processes than processors?  Then a spinning process
+ * keeps other processes from running.
  */
 static bool run_crowded(const struct emb_fab *fab)
 {
@@ -512,11 +512,12 @@ static bool run_crowded(const struct emb_fab *fab)
 }
 
 /*
- * Yields the processor.  Processes of the fabric use it only briefly, but a
- * process that computes uses a whole time slice at every yield.  So after a
- * long yield, waits sleep for a while instead: the scheduler prefers a process
- * that wakes up to one that computes.  The pause is short after one long yield,
- * since many programs compute for a moment, and doubles with each that follows.
+ * Yields the processor.  Processes of the fabric that wait use it only briefly,
+ * but a process that computes uses a whole time slice at every yield.  So after
+ * a long yield, waits sleep for a while instead: the scheduler prefers a
+ * process that wakes up to one that computes.  The pause is short after one
+ * long yield, since many programs compute for a moment, and doubles with each
+ * long yield that follows.
  */
 static void run_yield(struct emb_run *r)
 {
@@ -541,9 +542,10 @@ static void run_yield(struct emb_run *r)
  * @r: runs the model
  * @can_sleep: the caller waits; a caller that polls yields instead
  *
- * The process that the caller waits for may need this processor: certainly if there
- * are more processes than processors, and as the last yield showed otherwise.  A yield
- * costs less than a sleep as long as no other program runs here, see run_yield().
+ * The process that the caller waits for may need this processor: certainly if
+ * there are more processes than processors, else if another thread ran during
+ * the last yield.  A yield costs less than a sleep as long as no other program
+ * runs here, see run_yield().
  *
  * Return: false: the caller should sleep instead of spinning; only if
  * @can_sleep.

@@ -31,8 +31,8 @@
 #define MEMFD_NAME	"angara"
 
 static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
-static struct emb_fab *known;	/* list, under registry */
-static u32 forks;		/* number of forks between the first process and this one */
+static struct emb_fab *known;	/* list of fabrics; under registry */
+static u32 forks;		/* number of fork(2) calls between the first process and this one */
 
 /*
  * Number of forks since the first process; a fabric that was joined at another
@@ -200,7 +200,7 @@ static u64 pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
-#define CPUS_MAX	(1U << 20)	/* exceeds what the kernel supports */
+#define CPUS_MAX	(1U << 20)	/* more processors than the kernel supports */
 
 /*
  * Gets the processors that this process may run on.  On a large machine the
@@ -229,8 +229,8 @@ static void get_cpus(cpu_set_t *set)
 }
 
 /*
- * Adds the processors of this process to the set of the fabric: a launcher may
- * have bound each process to different ones.
+ * Adds the processors of this process to the set of the fabric, since a
+ * launcher may have bound each process to other processors.
  */
 static void add_cpus(struct emb_head *head)
 {
@@ -242,7 +242,8 @@ static void add_cpus(struct emb_head *head)
 }
 
 /*
- * Locks a free slot; preferably one whose last process left no objects to free.
+ * Locks a free slot.  Prefers a slot whose last process left no objects to
+ * free.
  */
 static int slot_lock(struct emb_fab *fab, u32 *num)
 {
@@ -317,7 +318,10 @@ static int nodes_start(struct emb_fab *fab)
 	return ret;
 }
 
-/* Joins, with the gate held.  Return: 0; -EAGAIN start again; -errno. */
+/*
+ * Joins the fabric, with the gate held.  Return: 0; -EAGAIN start again;
+ * -errno.
+ */
 static int come_in(struct emb_fab *fab)
 {
 	bool fresh = !emb_locked(fab->fd, EMB_LOCK_SLOT(0), ANG_EMBED_PROCS);
@@ -506,9 +510,10 @@ static struct emb_fab *fab_find(const struct ang_spec *spec)
  * @spec: the fabric
  * @fab: out; undo with emb_detach()
  *
- * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY it has no free
- * slot for a process; -EEXIST a fabric of this name has another description;
- * -EPROTO another version of the library made it; -ENODEV it is broken; -errno.
+ * Return: 0; -ENOSPC, -ENOMEM there is not enough memory; -EBUSY the fabric has
+ * no free slot for a process; -EEXIST a fabric of this name has another
+ * description; -EPROTO another version of the library created it; -ENODEV the
+ * fabric is broken; -errno.
  */
 int emb_attach(const struct ang_spec *spec, struct emb_fab **out)
 {
@@ -546,8 +551,8 @@ void emb_seal(struct ang_dev *dev)
 	if (!fab->asked.own)
 		return;
 	/*
-	 * The gate does not exclude other threads of this process; the mutex
-	 * does.
+	 * The gate excludes other processes, and the mutex other threads of
+	 * this process.
 	 */
 	pthread_mutex_lock(&fab->mutex);
 	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {

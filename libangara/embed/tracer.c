@@ -5,9 +5,10 @@
  * Any process of the fabric may execute a transfer from or to memory outside of
  * the segment, with process_vm_readv(2) and process_vm_writev(2).  If
  * kernel.yama.ptrace_scope is 1, the process that owns the memory has to permit
- * such transfers.  As long as such memory is registered, it permits them to one
- * process, the tracer, and its descendants: those of the job.  Without Yama
- * prctl(2) fails, and no permission is needed.
+ * such transfers.  As long as such memory is registered, the process permits
+ * transfers to one process, the tracer, and to its descendants.  These include
+ * the processes of the job.  Without Yama prctl(2) fails, and no permission is
+ * needed.
  *
  * The kernel has one tracer per process, so all fabrics of a process share the
  * tracer.
@@ -24,12 +25,12 @@
 #define ANYBODY	PR_SET_PTRACER_ANY
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static u32 regions;	/* regions that need a tracer; under lock */
+static u32 regions;	/* registered regions that need a tracer; under lock */
 
 /*
  * Return: the process that started the job: the one named by the launcher, else
- * the parent.  Never process 1, which is the parent of all orphans: its
- * descendants are all processes.
+ * the parent.  Never process 1: its descendants are all processes, and it
+ * becomes the parent of every orphan.
  */
 static unsigned long tracer_choose(const struct emb_fab *fab)
 {
@@ -63,7 +64,10 @@ void emb_tracer_get(const struct emb_fab *fab)
 	pthread_mutex_unlock(&lock);
 }
 
-/** emb_tracer_put() - called after such a region was deregistered */
+/**
+ * emb_tracer_put() - called after a region outside of the segment was
+ * deregistered
+ */
 void emb_tracer_put(void)
 {
 	pthread_mutex_lock(&lock);

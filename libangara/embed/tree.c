@@ -52,7 +52,10 @@ static int switch_forget(struct emb_run *r, u32 router)
 	int ret = 0;
 	u32 tree;
 
-	/* After this store a repair may reset the switch again. */
+	/*
+	 * After this store, another repair may reset the switch and mark it
+	 * again.
+	 */
 	ang_store_release(&n->torn, 0);
 	for (tree = 0; !ret && tree < n->rows.num; tree++) {
 		if (!n->rows.entry[tree].set)
@@ -85,7 +88,10 @@ static int router_lock(struct emb_run *r, u32 router)
 	return ret;
 }
 
-/* Return: the entry of a row in the list that the device owns; NULL if none. */
+/*
+ * Return: the row in the list of rows that the device owns; NULL: it is not
+ * there.
+ */
 static struct emb_owned *owned_find(const struct emb_rows *rows, u32 router,
 				    u32 tree)
 {
@@ -361,8 +367,8 @@ static int rows_gather(struct emb_dev *d, u32 tree, struct angara_tree_row *rows
 		if (ret)
 			break;
 		/*
-		 * After a reset, the rows of a node and of its switches have no
-		 * owner.
+		 * Rows of a node that was reset, and of its switches, have no
+		 * owner: do not list them.
 		 */
 		if (!ang_load_acquire(&n->torn) &&
 		    !ang_load_acquire(&emb_node(d->fab, keeper)->torn))

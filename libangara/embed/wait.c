@@ -4,9 +4,10 @@
  *
  * The word is read first, then the context is armed.  For a later event the
  * model raises an interrupt, which increments the word, so the sleep ends at
- * once or does not begin.  The check of the event sequence that follows sees
+ * once or does not begin.  The event sequence is checked after that, and shows
  * any earlier event.  emb_ctx.asleep is also set before the context is armed:
- * if an interrupt does not see it, the check that follows sees the event.
+ * if an interrupt comes before asleep is set, the check of the event sequence
+ * shows its event.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -39,8 +40,8 @@ static void sleep_on(struct emb_ctx *ctx, u32 word, u64 ms)
 }
 
 /*
- * Enters the context into the list of sleepers that may be woken to advance
- * nodes.
+ * Adds the context to the list of sleepers that other threads may wake to
+ * advance nodes.
  */
 void emb_offer_help(struct emb_dev *d)
 {
@@ -65,8 +66,8 @@ static void sleep_withdraw(struct emb_dev *d)
 }
 
 /*
- * Sleeps once, at most @ms.  Return: true if it did not sleep, since there was
- * work.
+ * Sleeps once, at most @ms milliseconds.  Return: true: there was an event or
+ * work, so the thread did not sleep.
  */
 static bool sleep_doze(struct ang_dev *dev, u64 ms)
 {
@@ -79,8 +80,8 @@ static bool sleep_doze(struct ang_dev *dev, u64 ms)
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	emb_offer_help(d);
 	/*
-	 * Pairs with hand_over(): either it sees the offer, or this thread sees
-	 * the node on the list.
+	 * Pairs with hand_over(): either hand_over() sees the offer, or this
+	 * thread sees the node on the list.
 	 */
 	ang_mb();
 	d->run.in_vain = 0;
@@ -93,7 +94,7 @@ static bool sleep_doze(struct ang_dev *dev, u64 ms)
 	return busy;
 }
 
-/* See struct ang_dev_ops. */
+/* Implements @wait of struct ang_dev_ops. */
 int emb_wait(struct ang_dev *dev, int timeout_ms)
 {
 	struct emb_dev *d = dev->priv;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the device model needs from its environment: the form for user space.
+ * Functions and types that the device model needs from its environment, for
+ * user space.
  *
- * The kernel's form is driver/env/ang_env.h; both define the same names with
- * the same meaning.  This one needs a compiler and linux/types.h, but no C
- * library: it works with -ffreestanding.  Read-modify-write operations are
- * sequentially consistent, as in the kernel if they return a value.
+ * For the kernel, driver/env/ang_env.h defines the same names with the same
+ * meaning.  This file needs a compiler and linux/types.h, but no C library: it
+ * works with -ffreestanding.  Read-modify-write operations are sequentially
+ * consistent, as in the kernel if they return a value.
  */
 #ifndef ANG_ENV_H
 #define ANG_ENV_H

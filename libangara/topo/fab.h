@@ -70,10 +70,10 @@ struct fab_deps {
 
 typedef u32 fab_route_fn(const struct angara_fabric *f, u32 router, u32 node);
 
-/* fab_deps.c.  Return: 0, -ENOMEM. */
+/* Functions of fab_deps.c.  Return: 0; -ENOMEM. */
 int fab_deps_init(struct fab_deps *d, const struct angara_fabric *f);
 void fab_deps_free(struct fab_deps *d);
-/* Counts the channels of each ring separately. */
+/* Counts the channels of each ring one by one. */
 void fab_deps_no_rings(struct fab_deps *d);
 /* Adds the dependencies of all routes. */
 void fab_deps_routes(struct fab_deps *d, fab_route_fn *route);
@@ -83,26 +83,27 @@ void fab_deps_routes(struct fab_deps *d, fab_route_fn *route);
  */
 bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out);
 /*
- * Return: number of channels in cycles, or waiting for these: packets there can
- * deadlock.
+ * Return: number of channels in cycles, or waiting for such channels: packets
+ * there can deadlock.
  */
 u32 fab_deps_circle(struct fab_deps *d);
 
 /*
- * fab_updown.c: sets @around to up*down* routes on the rest of the fabric.
- * Return: 0, -EOPNOTSUPP, -ENOMEM.
+ * In fab_updown.c: sets @around to up*down* routes on the rest of the fabric,
+ * without the failures.
+ * Return: 0; -EOPNOTSUPP; -ENOMEM.
  */
 int fab_updown(const struct angara_fabric *f, u8 *around);
 
-/* Sides of a cut. */
+/* Sides of a cut that a router is on. */
 #define FAB_FREE	0
 #define FAB_SOURCE	1
 #define FAB_SINK	2
 
-/* fab_cut.c: connectivity, bisection.  Return: 0, -ENOMEM. */
+/* In fab_cut.c: computes connectivity and bisection.  Return: 0; -ENOMEM. */
 int fab_cuts(const struct angara_fabric *f, struct angara_fabric_metrics *m);
 
-/* fab_tree.c: angara_fabric_root() for a goal, ANGARA_PLAN_*. */
+/* In fab_tree.c: as angara_fabric_root(), for a goal ANGARA_PLAN_*. */
 int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
 		 const uint16_t *load, u32 goal);
 
@@ -110,9 +111,9 @@ int64_t fab_root(const struct angara_fabric *f, const uint16_t *pe,
  * struct angara_plan - trees
  * @f: fabric
  * @trees: number of trees
- * @load: trees per channel, including the caller's
- * @rows: rows: @trees times one per router
- * @roots: their roots
+ * @load: trees per channel, including the trees in angara_plan_attr.load
+ * @rows: rows of the trees, one per router and tree
+ * @roots: root of each tree
  */
 struct angara_plan {
 	const struct angara_fabric *f;
@@ -122,7 +123,7 @@ struct angara_plan {
 	u32 *roots;
 };
 
-/* Does the graph, without failures, look the same from every node? */
+/* Does the graph without failures look the same from every node? */
 static inline bool fab_is_even(const struct angara_fabric *f)
 {
 	return f->topo.kind == ANG_TOPO_TORUS || f->topo.kind == ANG_TOPO_HYPERCUBE;

@@ -73,8 +73,9 @@ static void avoid_walk(struct avoid *a, u32 from, u32 dst)
 }
 
 /*
- * Sets the port of @at to a router that is @dist cables from the destination,
- * if an allowed one exists.
+ * Sets the port of @at so that it leads to a router that is @dist cables from
+ * the destination.  Return: true: such a port exists, and its dependency closes
+ * no cycle.
  */
 static bool avoid_join(struct avoid *a, u32 at, u32 dist, u32 dst)
 {
@@ -239,7 +240,7 @@ static void count_entries(const struct angara_fabric *f, const bool *dead,
 				continue;
 			if (r < f->topo.nodes && port == ANGARA_PORT_NONE)
 				detours->lost++;
-			/* Do not count entries that no route uses. */
+			/* Count only entries that a route uses. */
 			if (port != ANGARA_PORT_NONE)
 				detours->changed += port != route_whole(f, r, d);
 		}

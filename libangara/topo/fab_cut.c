@@ -9,9 +9,9 @@
 
 #include "fab.h"
 
-#define CUT_ALL		256U	/* nodes up to which all pairs are cut */
+#define CUT_ALL		256U	/* with up to this number of nodes, all pairs are cut */
 #define CUT_SOME	32U
-#define CUT_HALVES	16U	/* nodes up to which all halves are tried */
+#define CUT_HALVES	16U	/* with up to this number of nodes, all halves are tried */
 
 /**
  * struct flow - state of a max-flow search
@@ -125,7 +125,10 @@ static u32 cut_degree(const struct angara_fabric *f)
 	return least;
 }
 
-/* Every cut separates node 0 from some node, so pairs with node 0 suffice. */
+/*
+ * Every cut separates node 0 from some node, so it is enough to cut node 0 from
+ * each other node.
+ */
 static void cut_nodes(struct flow *w, u8 *side, struct angara_fabric_metrics *m)
 {
 	u32 nodes = w->f->topo.nodes;
@@ -154,7 +157,10 @@ static void cut_nodes(struct flow *w, u8 *side, struct angara_fabric_metrics *m)
 	m->connectivity = nodes > 1 ? least : 0;
 }
 
-/* Cables between the halves, if there are no switches. */
+/*
+ * Number of cables between the nodes in @set and the others; the fabric has no
+ * switches.
+ */
 static u32 cut_count(const struct angara_fabric *f, u32 set, u32 limit)
 {
 	u32 cut = 0;

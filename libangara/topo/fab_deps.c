@@ -82,7 +82,7 @@ void fab_deps_no_rings(struct fab_deps *d)
 	memset(d->ring, 0, deps_count(d->f) * sizeof(*d->ring));
 }
 
-/* Ports at the end of a channel that packets in it wait for. */
+/* Ports at the end of a channel for which packets in the channel wait. */
 static u64 deps_next(const struct fab_deps *d, u32 channel)
 {
 	u64 straight = d->ring[channel] ? 1ULL << channel % d->f->topo.nports : 0;
@@ -90,7 +90,10 @@ static u64 deps_next(const struct fab_deps *d, u32 channel)
 	return d->edge[channel] | straight;
 }
 
-/* Is @out at the end of a channel the next channel of its ring? */
+/*
+ * Does port @out at the end of a channel lead to the next channel of the same
+ * ring?
+ */
 static bool deps_straight(const struct fab_deps *d, u32 channel, u32 out)
 {
 	return d->ring[channel] && out == channel % d->f->topo.nports;
@@ -109,8 +112,9 @@ static void deps_route(struct fab_deps *d, fab_route_fn *route, u32 from, u32 ds
 		if (out >= f->topo.nports)
 			return;
 		/*
-		 * A failed channel carries no packets, but other packets may
-		 * wait for it.
+		 * A failed channel carries no packets, so no dependency leads
+		 * to it or from it.  Packets of other routes may take the rest
+		 * of this route.
 		 */
 		if (deps_end(f, channel) == ANG_NONE)
 			channel = ANG_NONE;
@@ -130,7 +134,7 @@ void fab_deps_routes(struct fab_deps *d, fab_route_fn *route)
 	u32 a, b;
 
 	/*
-	 * @walked has a place per channel, so at least one per router with
+	 * @walked has an entry per channel, so at least one per router that has
 	 * cables.
 	 */
 	memset(walked, 0, (deps_count(d->f) + 1) * sizeof(*walked));
@@ -178,7 +182,10 @@ bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out)
 	return true;
 }
 
-/* The channel that represents a ring, or the channel itself. */
+/*
+ * Return: the channel that represents the ring of a channel; the channel itself
+ * if it is not on a ring.
+ */
 static u32 deps_whole(const struct fab_deps *d, u32 channel)
 {
 	u32 port = channel % d->f->topo.nports;
@@ -195,7 +202,7 @@ static u32 deps_whole(const struct fab_deps *d, u32 channel)
 
 /*
  * Repeatedly removes channels that wait for no other channel; the remaining
- * ones are in cycles, or wait for these. A ring waits as long as one of its
+ * ones are in cycles, or wait for these.  A ring remains as long as one of its
  * channels waits.
  */
 u32 fab_deps_circle(struct fab_deps *d)
@@ -209,7 +216,8 @@ u32 fab_deps_circle(struct fab_deps *d)
 	for (c = 0; c < n; c++)
 		whole[c] = deps_whole(d, c);
 	/*
-	 * waits[]: per representing channel, the last round in which it waited
+	 * waits[]: for the channel that represents each ring: last round in
+	 * which it waited
 	 */
 	memset(waits, 0, n * sizeof(*waits));
 	for (d->search = 1; moved; d->search++) {
@@ -223,8 +231,8 @@ u32 fab_deps_circle(struct fab_deps *d)
 					       (u32)__builtin_ctzll(set)];
 
 				/*
-				 * A channel remains if it waited in the
-				 * previous round.
+				 * A channel still waits if the channel @to
+				 * waited in the previous round.
 				 */
 				if (d->search == 1 || waits[to] + 1 >= d->search)
 					break;

@@ -76,7 +76,7 @@ static u64 time_host(u32 flits)
 	       ANG_VALUE_HOST_RATE;
 }
 
-/* Latency of a cable. */
+/* Latency of the cable between two routers. */
 static u64 time_cable(const struct ang_topo *t, u32 a, u32 b)
 {
 	return (ang_topo_is_switch(t, a) || ang_topo_is_switch(t, b) ?
@@ -89,7 +89,9 @@ static u64 time_router(const struct ang_topo *t, u32 router)
 						      ANG_VALUE_ROUTER);
 }
 
-/* Injection time of local participant @nth. */
+/*
+ * Time at which local participant @nth of a node has injected the first packet.
+ */
 static u64 time_inject(const struct time_op *o, u32 nth)
 {
 	u32 modules = o->plan->f->topo.modules;
@@ -188,8 +190,8 @@ static u64 time_down(const struct time_op *o, const struct angara_tree_row *rows
 }
 
 /*
- * Time of the first packet of a broadcast; a source other than the root sends
- * it up.
+ * Time of the first packet of a broadcast.  A source other than the root sends
+ * the packet up to the root first.
  */
 static u64 time_bcast(const struct time_op *o, const struct angara_tree_row *rows,
 		      u32 root, u32 count)
@@ -227,7 +229,7 @@ static u64 time_allreduce(const struct time_op *o,
 	return time_down(o, rows, count);
 }
 
-/* Adds the packets that Reducers read for a tree. */
+/* Adds the packets of a tree to the packets that each Reducer reads. */
 static void time_add(struct time_op *o, const struct angara_tree_row *rows,
 		     u32 count, u32 share)
 {
@@ -240,7 +242,10 @@ static void time_add(struct time_op *o, const struct angara_tree_row *rows,
 	}
 }
 
-/* Time that PCIe, or the busiest Reducer, needs for all packets. */
+/*
+ * Time for all packets that PCIe needs, or that the busiest Reducer needs if it
+ * needs longer.
+ */
 static u64 time_busiest(const struct time_op *o, const struct angara_tree_row *rows,
 			u32 flits)
 {
@@ -261,8 +266,8 @@ static u64 time_busiest(const struct time_op *o, const struct angara_tree_row *r
 }
 
 /*
- * Time of all packets after the first one, @gap each; reductions wait for
- * credits.
+ * Time of all packets after the first one, with @gap for each.  Reductions also
+ * wait for credits.
  */
 static u64 time_rest(const struct time_op *o, u64 gap)
 {
@@ -333,8 +338,8 @@ ANG_PUBLIC uint64_t angara_plan_time(const struct angara_plan *plan, uint32_t tr
 		time_add(&o, rows, count, (o.packets - i + trees - 1) / trees);
 	}
 	/*
-	 * Use the mean over 2^22 packets, whose error is at most 2^-22 of a
-	 * packet's time.
+	 * Use the mean time of a packet over 2^22 packets; its error is at most
+	 * 2^-22 of a packet's time.
 	 */
 	gap = time_busiest(&o, plan->rows, o.flits) / o.packets;
 	first += time_rest(&o, gap);

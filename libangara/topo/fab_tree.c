@@ -22,7 +22,7 @@
 #include "fab.h"
 
 #define ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
-#define ROOTS_ALL	1024	/* nodes up to which all roots are tried */
+#define ROOTS_ALL	1024	/* with up to this number of nodes, all roots are tried */
 #define ROOTS_SOME	64
 
 /**
@@ -74,8 +74,8 @@ static void tree_reach(struct tree_work *w, u32 at, u32 arc)
 		return;
 	}
 	/*
-	 * Prefer an equally short path if its class allows the same turns and
-	 * its load is lower.
+	 * Of equally short paths, prefer one with a lower load if its class
+	 * allows the same turns.
 	 */
 	if (w->dist[to] != w->dist[at] + 1)
 		return;
@@ -144,7 +144,7 @@ static bool tree_takes_part(const struct angara_fabric *f, const uint16_t *pe)
 	return any;
 }
 
-/* Does the tree found reach all participants? */
+/* Does the tree that the search found reach all participants? */
 static bool tree_reaches(const struct tree_work *w, const uint16_t *pe)
 {
 	u32 i;
@@ -265,7 +265,10 @@ static bool tree_is_better(const struct tree_score *a, const struct tree_score *
 	return a->depth != b->depth ? a->depth < b->depth : a->paths < b->paths;
 }
 
-/* Adds the channels above a participant that are not counted yet. */
+/*
+ * Adds the channels from a participant up to the root, up to the first channel
+ * that is counted already.
+ */
 static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 			    struct tree_score *score)
 {
@@ -286,7 +289,10 @@ static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 	}
 }
 
-/* Return: false if the tree cannot reach a participant because of failures. */
+/*
+ * Grows the tree of a root.  Return: false: because of failures, the tree
+ * cannot reach a participant.
+ */
 static bool tree_try(struct tree_work *w, u32 root, const uint16_t *pe,
 		     struct tree_score *score)
 {

@@ -26,8 +26,8 @@ struct updown {
 };
 
 /*
- * Return: number of routers that can be reached from @first; sets their part
- * and the queue.
+ * Finds the routers that can be reached from @first; sets their part and the
+ * queue.  Return: number of these routers.
  */
 static u32 updown_part(struct updown *u, u32 first)
 {

@@ -8,7 +8,7 @@
 
 #include "text.h"
 
-#define FILE_MOST	(16U << 20)	/* bytes of a description */
+#define FILE_MOST	(16U << 20)	/* most bytes of a description */
 
 /**
  * ang_text_load() - read a file

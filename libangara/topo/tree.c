@@ -14,7 +14,10 @@
 
 #define ANG_ROW_NONE	((struct angara_tree_row){ .to_root = ANGARA_PORT_NONE })
 
-/* The last step of the path from @root to another node @node. */
+/*
+ * Direction of the last step of the path from @root to @node, which differs
+ * from @root.
+ */
 static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 {
 	u16 from[ANGARA_MAX_DIMS], to[ANGARA_MAX_DIMS];
@@ -24,13 +27,13 @@ static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 	ang_topo_coord(t, node, to);
 	while (from[d] == to[d])
 		d--;
-	/* After the last corner the path is straight. */
+	/* After the last corner the path follows one dimension. */
 	to[d] = from[d];
 	return ang_topo_route(t, ang_topo_node(t, to), node);
 }
 
 /*
- * Adds the path from @root to @node.  Return: number of nodes that are new in
+ * Adds the path from @root to @node.  Return: number of nodes that this adds to
  * the tree.
  */
 static u32 add_way(const struct ang_topo *t, u32 root, u32 node,

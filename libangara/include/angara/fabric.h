@@ -29,7 +29,7 @@ struct angara_tree_row;
  * @why: out: one-line description of the error in @text, or NULL
  * @size: bytes of @why
  *
- * Return: 0; -EINVAL it describes no fabric; -errno it cannot be read.
+ * Return: 0; -EINVAL @text describes no fabric; -errno the file cannot be read.
  */
 int angara_fabric_open(const char *text, struct angara_fabric **fabric, char *why,
 		       size_t size);

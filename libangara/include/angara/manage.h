@@ -50,7 +50,7 @@ void angara_manager_close(struct angara_manager *manager);
  * @manager: manager
  * @text: out: text for angara_fabric_open(), which the caller frees with free()
  *
- * Return: 0; -ENOMEM; -errno it cannot be read.
+ * Return: 0; -ENOMEM; -errno the description cannot be read.
  */
 int angara_manager_describe(struct angara_manager *manager, char **text);
 
@@ -175,8 +175,8 @@ struct angara_cable {
 /**
  * struct angara_map - the part of a fabric that requests can reach
  * @fabric_id: number of the fabric
- * @nodes: nodes that it has
- * @size: nodes and switches that it has
+ * @nodes: nodes of the fabric
+ * @size: nodes and switches of the fabric
  * @nrouters: entries of @routers
  * @ncables: entries of @cables
  * @routers: routers by distance; the first is that of the manager's adapter

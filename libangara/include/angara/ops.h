@@ -258,9 +258,15 @@ int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
  * -EINVAL.
  */
 int angara_words_find(const struct angara_words *words, uint32_t *index, uint32_t max);
-/** Test all words without waiting.  Return: 1; 0; -EINVAL; -ENODEV. */
+/**
+ * Test all words once.  Return: 1 if the comparison holds for all, else 0;
+ * -EINVAL; -ENODEV.
+ */
 int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
-/** Test without waiting.  Return: length of @index; -EINVAL; -ENODEV. */
+/**
+ * Find words without waiting, as angara_wait_some().  Return: length of @index;
+ * -EINVAL; -ENODEV.
+ */
 int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     uint32_t *index, uint32_t max);
 

@@ -90,13 +90,14 @@ int angara_plan_cost(const struct angara_plan *plan, uint32_t tree,
 /**
  * angara_plan_time() - expected time of an operation
  * @plan: plan
- * @trees: number of trees over which the packets are spread, the first of the
- *	plan
+ * @trees: number of trees over which the packets are spread: the first ones of
+ *	the plan
  * @op: ANGARA_OP_BCAST, by the root of the first tree; or ANGARA_OP_ALLREDUCE
  * @bytes: length, at most 2^30
  *
- * On an idle fabric with the parameters of angara_plan_values(), from the start
- * until the last participant has its data.
+ * This is the time on an idle fabric with the parameters of
+ * angara_plan_values(), from the start of the operation until the last
+ * participant has its data.
  *
  * Return: picoseconds; 0: a value is out of range, or there is no memory.
  */

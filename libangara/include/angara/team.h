@@ -189,8 +189,8 @@ void angara_team_leave(struct angara_team *team);
  * @node: out: node that took the tree down: a member left or died there, or the
  *	process that programmed its row ended; UINT32_MAX if none is known
  *
- * Queries the device.  For programs that wait for other members while no
- * operation is in progress that would report their loss.
+ * Queries the device.  Programs need this if they wait for other members while
+ * no operation is in progress that would report the loss of a member.
  *
  * Return: 0; -ECONNRESET a member left or died; -ENODEV the device is gone.
  */
@@ -323,8 +323,8 @@ int angara_bcast_nbi(struct angara_team *team, uint64_t dst_key, uint64_t dst_of
 int angara_bcast(struct angara_team *team, uint64_t dst_key, uint64_t dst_off,
 		 const struct angara_mr *src, uint64_t src_off, size_t len);
 /*
- * Return: number of broadcasts of the team that have arrived here since the
- * team was created.
+ * Return: number of broadcasts of the team that have arrived at this member
+ * since the team was created.
  */
 uint64_t angara_team_received(struct angara_team *team);
 /**

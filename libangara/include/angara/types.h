@@ -14,7 +14,10 @@
 extern "C" {
 #endif
 
-/* Version of these headers; angara_version() returns that of the library. */
+/*
+ * Version of these headers; angara_version() returns the version of the
+ * library.
+ */
 #define ANGARA_VERSION_MAJOR	1
 #define ANGARA_VERSION_MINOR	0
 #define ANGARA_VERSION_PATCH	0
