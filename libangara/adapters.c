@@ -45,7 +45,7 @@ static int adapters_scan(struct ang_spec *spec, struct ang_scan *scan)
 		return ang_scan_nodes(scan, spec->topo.nodes);
 	}
 	ret = ang_scan_cdev(spec, scan);
-	/* If no adapter responds, return the error of the first one. */
+	/* If no adapter responds, return the error of the first adapter. */
 	return !ret && !scan->n ? scan->err : ret;
 }
 

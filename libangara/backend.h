@@ -4,7 +4,7 @@
  *
  * Commands are those of linux/angara.h, by number and structure.  A handle is
  * one open file of a node or of a context; linux/angara.h defines which
- * commands each accepts.
+ * commands each handle accepts.
  */
 #ifndef ANG_BACKEND_H
 #define ANG_BACKEND_H
@@ -110,7 +110,7 @@ struct ang_dev {
 
 struct ang_scan;
 
-/* Number of a device: the backend chooses one at open. */
+/* Instead of the number of a device: the backend chooses a device at open. */
 #define ANG_DEV_ANY	0xFFFFFFFFU
 
 /**

@@ -82,10 +82,10 @@ static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 
 /**
  * ang_dev_number() - number of a device
- * @name: its number, or its path
- * @number: out
+ * @name: number of the device, or path
+ * @number: out: the number
  *
- * Return: 0; -ENODEV it is neither.
+ * Return: 0; -ENODEV @name is neither.
  */
 int ang_dev_number(const char *name, u32 *number)
 {
@@ -328,7 +328,7 @@ int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
  * @spec: if it names a device, the number of that device
  * @minor: out
  *
- * Return: 0; -ENODEV there is none.
+ * Return: 0; -ENODEV there is no device file.
  */
 int ang_scan_cdev_first(const struct ang_spec *spec, u32 *minor)
 {

@@ -109,8 +109,8 @@ static int name_algo(struct angara_team *team, struct ang_coll_args *a, u32 name
 }
 
 /*
- * Starts a collective whose algorithm the caller names with a flag, and removes
- * the flag from its options.
+ * Starts a collective whose algorithm the caller names with a flag.  Removes
+ * the flag from the options.
  */
 static int SELDOM coll_named(struct angara_team *team,
 			     const struct ang_coll_call *call)

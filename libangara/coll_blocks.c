@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collectives of a team in which each member has its own block.  They are
- * always executed by software.
+ * Collectives of a team in which each member has its own block.  Software
+ * always executes these collectives.
  *
- * Blocks of equal length are contiguous.  Counts and displacements of the v
- * forms are in bytes; those of reductions are in elements.
+ * Blocks of equal length are contiguous.  The v forms have counts and
+ * displacements in bytes, reductions in elements.
  */
 #include <errno.h>
 

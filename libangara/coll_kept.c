@@ -228,7 +228,7 @@ static bool strays_open(struct ang_strays *q, struct angara_team *team)
  * ang_kept_open() - move strays for a team to the team
  * @team: team
  *
- * Return: false: some of them were dropped.
+ * Return: false: some strays for the team were dropped.
  */
 bool ang_kept_open(struct angara_team *team)
 {

@@ -486,7 +486,7 @@ mismatch:
  * @team: team
  * @said: header of the message
  * @data: data of the message
- * @len: bytes of them
+ * @len: bytes of @data
  *
  * Return: false: the message cannot be processed yet, since its step has not
  * begun or the queues are full.
@@ -543,7 +543,7 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
  * @ctx: context
  * @cookie: cookie of the operation: address of the collective; bit 0 is set for
  *	a read
- * @step: step for which it was posted
+ * @step: step for which the operation was posted
  * @status: ANGARA_ST_*
  *
  * The completion is handled later: the caller is still processing the
@@ -632,8 +632,8 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	if (!quietly)
 		ang_coll_fail(team, team->rank, ANGARA_ST_TREE_DOWN);
 	/*
-	 * Also notify members if the team is already lost: some may still wait
-	 * for this one.
+	 * Also notify members if the team is already lost: some members may
+	 * still wait for this one.
 	 */
 	if (team->lost)
 		tell_all(team);

@@ -105,8 +105,8 @@ static void talk_tally(const struct ang_coll_op *op, const struct ang_step *s)
 /**
  * ang_talk_step() - send the message of a step, see struct ang_run_ops
  * @arg: collective
- * @step: SEND: send its bytes, or their address; RECV: confirm that they were
- *	read
+ * @step: SEND: send its bytes, or their address; RECV: confirm that the bytes
+ *	were read
  *
  * Return: 0; -EAGAIN; -errno.
  */
@@ -348,8 +348,8 @@ void ang_talk_spread(struct angara_team *team)
 /**
  * struct refusal - notice to the members of a team that cannot be created
  * @parent: parent of the team
- * @picks: its members
- * @id: its number
+ * @picks: members of the team
+ * @id: number of the team
  * @self: this member's rank
  * @step: distance to the next member to notify
  */
@@ -385,9 +385,9 @@ static bool refusal_done(struct angara_ctx *ctx, const void *arg)
  * ang_talk_refuse() - refuse a team that other members create, since this
  * member lacks memory
  * @parent: parent of the team
- * @picks: its members
- * @id: its number
- * @self: this member's rank in it
+ * @picks: members of the team
+ * @id: number of the team
+ * @self: this member's rank in the team
  *
  * The other members find the team lost, as after ang_talk_spread().
  */
@@ -406,7 +406,8 @@ void ang_talk_refuse(const struct angara_team *parent,
 
 /*
  * Checks the members for which a collective waits, since no event reports the
- * end of a context: sends empty puts to them, which fail if the member is gone.
+ * end of a context.  Sends empty puts to these members: the put to a member
+ * that is gone fails.
  */
 void ang_talk_look(struct angara_team *team)
 {

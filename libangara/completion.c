@@ -216,7 +216,10 @@ void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 	ctx->idled = 0;
 }
 
-/* Converts the CQE at the consumer index.  Return: true if there was one. */
+/*
+ * Converts the CQE at the consumer index.  Return: true if the device has
+ * written this CQE.
+ */
 static bool cq_next(const struct angara_ctx *ctx, struct angara_completion *c)
 {
 	u64 tail;
@@ -262,7 +265,9 @@ static void cq_consumed(struct angara_ctx *ctx)
 	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
 }
 
-/* Handles all completions in the CQ.  Return: true if there were any. */
+/*
+ * Handles all completions in the CQ.  Return: true if there were completions.
+ */
 bool ang_reap(struct angara_ctx *ctx)
 {
 	struct angara_completion c;
@@ -281,7 +286,9 @@ bool ang_reap(struct angara_ctx *ctx)
 	return boarded || ctx->ci != from;
 }
 
-/* Returns at most @n completions to the caller.  Return: their number. */
+/*
+ * Returns at most @n completions to the caller.  Return: number of completions.
+ */
 static unsigned int cq_harvest(struct angara_ctx *ctx,
 			       struct angara_completion *out, unsigned int n)
 {
@@ -360,8 +367,8 @@ static bool blocked_done(struct angara_ctx *ctx, const void *arg)
 }
 
 /*
- * A blocking call is about to return: its operations still in progress become
- * counted.
+ * A blocking call is about to return: its operations that are still in progress
+ * get the kind "counted".
  */
 static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
 {
@@ -382,7 +389,8 @@ static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
  * @ctx: context
  * @b: operations
  *
- * Return: 0; the errno of the first that failed; -ENODEV the device is gone.
+ * Return: 0; the errno of the first operation that failed; -ENODEV the device
+ * is gone.
  */
 int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b)
 {

@@ -139,8 +139,8 @@ static u32 router_add(struct search *s, const struct angara_found *found)
 	if (named && s->at[found->router])
 		return s->at[found->router] - 1;
 	/*
-	 * Each router needs an entry; routers whose number is unknown get those
-	 * that are left.
+	 * Each router needs an entry.  Routers whose number is unknown get
+	 * entries that are left over.
 	 */
 	if (map->nrouters == map->size)
 		return UINT32_MAX;

@@ -59,7 +59,7 @@ static bool text_number(const char *text, u32 min, u32 max, u32 *val)
 /*
  * Reads a decimal number such as 0.1 or 25e-3, times 10^@scale, rounded down;
  * at most 2^32 - 1.  The decimal point does not depend on the locale.
- * Return: the text after it; NULL if there is none, or it is too large.
+ * Return: the text after it; NULL: there is no number, or it is too large.
  */
 static const char *text_decimal(const char *text, int scale, u32 *val)
 {

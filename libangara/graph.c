@@ -76,7 +76,10 @@ const char *ang_spec_load(struct ang_spec *spec, const char *path)
 	if (ang_topo_read(&spec->topo, text, &why) &&
 	    (spec->topo.kind != ANG_TOPO_GRAPH ||
 	     graph_check(&spec->topo, text, &why))) {
-		/* A file may contain the same one-line description as the variable. */
+		/*
+		 * A file may contain the same one-line description as
+		 * ANGARA_FABRIC.
+		 */
 		if (spec->topo.kind != ANG_TOPO_GRAPH)
 			spec->file[0] = 0;
 	} else {

@@ -109,7 +109,7 @@ void ang_conns_free(struct ang_conns *l)
  * @rank: rank of that process
  * @card: card from ang_conns_new() of that process
  *
- * Return: 0; -EPIPE it is not a card; -ENOMEM.
+ * Return: 0; -EPIPE @card is not valid; -ENOMEM.
  */
 int ang_conns_learn(struct ang_conns *l, u32 rank, const char *card)
 {

@@ -274,7 +274,10 @@ static int pmi1_bye(struct ang_pmi *p)
 	return LINE(p, "finalize_ack", "cmd=finalize\n");
 }
 
-/* Sends a request of version 2; @p->text has room for its length in front. */
+/*
+ * Sends a request of version 2.  The request begins at @p->text + PMI_HEAD; its
+ * length is stored in front of it.
+ */
 static int item_ask(struct ang_pmi *p, const char *answer, int len)
 {
 	char digits[PMI_HEAD + 1], *end;

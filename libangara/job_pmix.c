@@ -62,8 +62,9 @@ struct head {
 };
 
 /**
- * struct group - number of exchanges of a group, which makes their keys unique
- * @hash: hash of its ranks
+ * struct group - number of exchanges of a group, which makes the keys of
+ * exchanges unique
+ * @hash: hash of the group's ranks
  * @round: number of exchanges begun
  */
 struct group {

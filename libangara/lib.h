@@ -70,7 +70,7 @@ struct ang_posted {
 /**
  * struct ang_blocked - operations that a call of the library waits for
  * @pending: number of operations that are not complete
- * @err: errno of the first that failed, 0 if none
+ * @err: errno of the first operation that failed, 0 if none has failed
  * @node: node at fault
  */
 struct ang_blocked {

@@ -144,7 +144,7 @@ int ang_mr_new(struct angara_domain *dom, void *addr, size_t len,
  * @len: bytes
  * @access: ANGARA_ACCESS_*
  * @flags: ANGARA_MR_*
- * @slot: the lowest allowed
+ * @slot: the lowest slot that the key may have
  * @mr: out
  *
  * Return: as ang_mr_new(); -ENOSPC no slot is free; -EIO no random numbers are

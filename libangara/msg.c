@@ -166,7 +166,10 @@ static const struct angara_msg *msg_record(const struct angara_ctx *ctx, u32 at)
 					   ANGARA_MSG_UNIT);
 }
 
-/* Return: kind of the record at @at, and the units it takes. */
+/*
+ * Return: kind of the record at @at.  @units: out: number of units that the
+ * record takes.
+ */
 static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
 {
 	u64 last = ang_load_last(&msg_record(ctx, at)->length);

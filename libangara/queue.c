@@ -303,7 +303,7 @@ int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
  * @wqe: entry, without the cookie and the fields that @op sets
  * @data: payload, with ANGARA_WQE_INLINE
  * @len: bytes of @data
- * @op: options; NULL: it is only counted
+ * @op: options; NULL: the operation is only counted
  *
  * Return: 0 the operation is posted; -EAGAIN there is no room now; -EINVAL,
  * -E2BIG bad @op; -ENODEV.
@@ -433,7 +433,7 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
  * ang_slot_take() - take a slot for an operation that the library itself
  * executes
  * @ctx: context
- * @op: options; NULL: it is only counted
+ * @op: options; NULL: the operation is only counted
  * @b: NULL, or the blocking call, which then also waits for room
  * @number: out: for ang_slot_finish()
  *
@@ -467,7 +467,10 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 	return 0;
 }
 
-/* Return: as ang_post(). */
+/*
+ * Checks or waits for room for the parts, and applies the options.  Return: as
+ * ang_post().
+ */
 static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 		      const struct angara_op *op, struct ang_blocked *b)
 {

@@ -41,7 +41,7 @@ static void ranks_put_range(struct ang_ranks *r)
 /**
  * ang_ranks_add() - add a rank to a list
  * @r: list
- * @rank: greater than those before
+ * @rank: greater than all ranks that were added before
  */
 void ang_ranks_add(struct ang_ranks *r, u32 rank)
 {
@@ -62,7 +62,7 @@ void ang_ranks_add(struct ang_ranks *r, u32 rank)
 
 /**
  * ang_ranks_text() - format a list as text, such as "3, 5-7 and 12 more"
- * @r: list with at least one rank; none is added after this
+ * @r: list with at least one rank; no rank is added after this call
  */
 const char *ang_ranks_text(struct ang_ranks *r)
 {

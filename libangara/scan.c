@@ -35,7 +35,7 @@ int ang_scan_add(struct ang_scan *scan, const struct ang_found *found)
 /**
  * ang_scan_nodes() - add the nodes of an embedded fabric
  * @scan: empty
- * @nodes: their number
+ * @nodes: number of nodes
  *
  * Works before any process has created the fabric: the size is known, the id is
  * not.

@@ -16,7 +16,7 @@
  * @len: bytes
  * @out: out, not zeroed; undo with ang_scratch_put()
  *
- * Return: 0; -ENOMEM; -ENODEV; as angara_malloc_access().
+ * Return: 0; -ENOMEM; -ENODEV; errors of angara_malloc_access().
  */
 int ang_scratch_get(struct angara_ctx *ctx, size_t len, struct ang_scratch **out)
 {

@@ -16,8 +16,8 @@
 #define ANG_SIZED_MAX	4096U	/* upper bound of a structure's size */
 
 /*
- * Bytes of @type in the first release that had it: up to and including member
- * @last.
+ * Bytes of @type in the first release that had @type: up to and including
+ * member @last.
  */
 #define ANG_SIZED_FIRST(type, last) \
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))

@@ -164,7 +164,10 @@ static int elements_check(const struct angara_ctx *ctx, const struct elements *e
 	return ret;
 }
 
-/* Checks all elements first: after an error here nothing has been started. */
+/*
+ * Checks all elements first: if the check fails, no element has been
+ * transferred.
+ */
 static int elements_run(struct angara_ctx *ctx, const struct elements *e)
 {
 	int ret = elements_check(ctx, e);

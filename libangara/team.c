@@ -274,7 +274,7 @@ static int team_raise(struct angara_team *team,
 }
 
 /*
- * Draws a number for the team; all members use the number that the first one
+ * Draws a number for the team; all members use the number that the first member
  * has drawn.
  */
 static u64 team_draw(void)
@@ -411,7 +411,7 @@ static void take_cards(struct angara_team *team, const struct ang_team_card *car
  * @job: job
  * @ctx: context of this member
  * @ranks: ranks in the job, or NULL for all
- * @n: number of them
+ * @n: number of members
  * @attr: attributes, equal at all members
  * @err: error of this member, to be sent to the others, or 0
  * @out: out

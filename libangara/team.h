@@ -231,7 +231,7 @@ struct angara_team {
 /**
  * struct ang_outcome - result of a step of creating a team
  * @err: 0 or -errno
- * @n: nodes in the tree; the coordinator sets this and all members below
+ * @n: nodes in the tree; only the coordinator sets this field and those below
  * @missing: number of nodes whose devices the coordinator does not have
  * @why: error of the first missing device
  * @tree: TreeId

@@ -119,7 +119,7 @@ int ang_team_agree(struct angara_team *team, const struct ang_outcome *mine,
  * ang_team_agree_given() - check for failed members with the program's exchange
  * @team: team
  * @ranks: ranks of the members in the job, in ascending order
- * @n: number of them
+ * @n: number of members
  * @err: 0 or -errno
  *
  * Return: 0; the error of the failed member with the lowest rank; an error of

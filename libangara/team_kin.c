@@ -22,7 +22,8 @@
  * struct kin_tree - the tree of a team, while neighbours are computed
  * @team: team
  * @plan: tree of routers
- * @first: member of each router with the lowest rank, plus 1; 0: it has none
+ * @first: member of each router with the lowest rank, plus 1; 0: the router has
+ *	no members
  * @next: next member of the same router, by rank, plus 1; 0: there is none
  */
 struct kin_tree {
@@ -50,7 +51,10 @@ static u32 child_at(const struct kin_tree *t, u32 router, u64 ports)
 	return ang_plan_peer(&t->plan, router, (u32)__builtin_ctzll(ports));
 }
 
-/* Return: leader of a router; a router without members has children. */
+/*
+ * Return: leader of a router.  A router without members has children, and the
+ * leader of its first child.
+ */
 static u32 leader_of(const struct kin_tree *t, u32 router)
 {
 	while (!t->first[router])

@@ -185,7 +185,10 @@ void ang_rows_restart(struct ang_rows *r)
 /** ang_lease_end() - return the lease of a tree whose rows are cleared */
 void ang_lease_end(struct ang_rows *r)
 {
-	/* A child of the process may have the socket, too. */
+	/*
+	 * A child of the process may have the socket, too: closing it here is
+	 * not enough.
+	 */
 	if (r->leased) {
 		shutdown(r->lease, SHUT_RDWR);
 		close(r->lease);

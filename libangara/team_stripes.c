@@ -153,8 +153,8 @@ static void cut_of(const struct angara_team *team, u32 *cut)
  *
  * If trees run out, the team uses those that it has.
  *
- * Return: 0; as angara_team_create() an error of the exchange, or a member that
- * ended.
+ * Return: 0; as from angara_team_create(), an error of the exchange, or the
+ * error for a member that ended.
  */
 int ang_stripes_open(struct angara_team *team, u32 root)
 {

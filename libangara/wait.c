@@ -217,7 +217,7 @@ ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 /**
  * struct counter_wait - state of a wait for a counter
  * @index: ANGARA_CTR_*
- * @value: until it is at least this
+ * @value: value that the counter has to reach
  */
 struct counter_wait {
 	unsigned int index;

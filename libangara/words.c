@@ -88,7 +88,10 @@ static int words_take(struct angara_words *w, const struct angara_words *from)
 	return 0;
 }
 
-/* Finds words that satisfy the comparison, at most @max.  Return: their number. */
+/*
+ * Finds words that satisfy the comparison, at most @max.  Return: number of
+ * these words.
+ */
 static u32 words_find(const struct angara_words *w, u32 *index, u32 max)
 {
 	u32 found = 0;

@@ -108,8 +108,8 @@ enum ang_buf {
 
 /**
  * struct ang_blocks - blocks of a buffer, one per member
- * @counts: elements of each block; NULL: ang_coll_args.count each
- * @displs: start of each block, in elements; NULL: contiguous
+ * @counts: elements of each block; NULL: each block has ang_coll_args.count
+ * @displs: start of each block, in elements; NULL: blocks are contiguous
  */
 struct ang_blocks {
 	const size_t *counts;

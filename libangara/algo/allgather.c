@@ -65,8 +65,8 @@ void ang_gen_allgather_ring(struct gen *g)
 }
 
 /*
- * Each member collects blocks, beginning with its own, twice as many in each
- * round.
+ * Each member collects blocks, beginning with its own.  The number of its
+ * blocks doubles in each round.
  */
 void ang_gen_allgather_bruck(struct gen *g)
 {

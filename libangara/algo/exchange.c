@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Collectives in which every member sends to others, without combining. */
+/*
+ * Collectives in which every member sends data to other members, and none
+ * combines data.
+ */
 #include "gen.h"
 
 void ang_gen_barrier(struct gen *g)

@@ -49,8 +49,8 @@ void gen_recv(struct gen *g, u32 peer, u32 tag, struct ang_range dst, size_t len
 }
 
 /*
- * Adds steps that send an empty message to one member and receive one from
- * another.
+ * Adds steps that send an empty message to one member and receive an empty
+ * message from another.
  */
 void gen_token(struct gen *g, u32 to, u32 from, u32 tag)
 {

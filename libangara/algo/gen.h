@@ -9,7 +9,7 @@
  * struct gen - a schedule under construction
  * @a: arguments
  * @s: schedule
- * @after: steps that have to end before the next begins
+ * @after: number of steps that have to end before the next step begins
  * @err: 0 or -ENOMEM
  */
 struct gen {

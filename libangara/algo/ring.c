@@ -22,7 +22,7 @@
  * @right: rank of the next member
  * @left: rank of the previous member
  * @first: first element that the ring combines
- * @count: elements that it combines
+ * @count: number of elements that the ring combines
  * @packets: packets of a part
  */
 struct line {
@@ -49,7 +49,7 @@ struct around {
 	u32 stage;
 };
 
-/* Return: bytes of packet @k of part @i; @off: out: their offset. */
+/* Return: bytes of packet @k of part @i.  @off: out: offset of the packet. */
 static size_t packet_at(const struct gen *g, const struct line *l, u32 i, u32 k,
 			u32 packets, struct ang_range *where)
 {
@@ -107,7 +107,10 @@ static void ring_add(struct around *a, const struct line *l)
 	gen_fence(g);
 }
 
-/* Distributes the parts: each member has the result of its own part. */
+/*
+ * Distributes the parts.  At first, each member has only the result of its own
+ * part.
+ */
 static void ring_distribute(struct around *a, const struct line *l)
 {
 	u32 i;

@@ -169,8 +169,8 @@ static u64 bytes_to(const struct ang_graph *g, const u32 *part, u32 v, u32 p)
 }
 
 /*
- * Return: a part with too few vertices, preferably the one that exchanges the
- * most bytes with the vertex.
+ * Return: a part with too few vertices, preferably the part with which the
+ * vertex exchanges the most bytes.
  */
 static u32 part_lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
 			const u32 *sizes, u32 v, u32 *any)

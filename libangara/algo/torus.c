@@ -24,8 +24,9 @@ static u32 rank_at(const struct gen *g, u32 below, u32 r, u32 x)
 }
 
 /*
- * The member's parent and children; @children: room for the children.  Those
- * along the last dimensions have the smallest subtrees, and come first.
+ * Finds the member's parent and children.  @children: room for the children.
+ * Children along the last dimensions have the smallest subtrees, and come
+ * first.
  */
 static struct ang_kin kin_of(const struct gen *g, u32 children[MAX_CHILDREN])
 {

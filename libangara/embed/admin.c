@@ -21,8 +21,8 @@ static bool is_torn(const struct emb_run *r, u32 node)
 typedef bool (*done_fn)(struct emb_run *r, const void *arg);
 
 /*
- * Runs the model until @done is true. It may take more than one run: another
- * process may hold the node, or a node on which the answer depends.
+ * Runs the model until @done is true.  More than one run may be necessary:
+ * another process may hold the node, or a node on which the answer depends.
  */
 static int wait_for(struct emb_run *r, u32 node, done_fn done, const void *arg)
 {
@@ -60,8 +60,8 @@ static bool is_ready(struct emb_run *r, const void *arg)
  * @r: runs the model
  * @node: node
  *
- * Return: 0; -EIO it does not become ready; -ENODEV it was reset again, or the
- * fabric is broken.
+ * Return: 0; -EIO the node does not become ready; -ENODEV the node was reset
+ * again, or the fabric is broken.
  */
 int emb_node_start(struct emb_run *r, u32 node)
 {

@@ -160,7 +160,7 @@ struct emb_boards {
 
 /*
  * Operation of a contribution: ang_near_op(), and the number of broadcasts that
- * its member has received. 16 bits of the number are enough, since the numbers
+ * its member has received.  16 bits of the number are enough, since the numbers
  * of two members differ by less: by the broadcasts in flight on the tree.
  */
 static u64 head_make(u64 op, u64 received)
@@ -389,8 +389,8 @@ static bool board_end(struct emb_dev *d)
  * emb_board_end() - take a reduction off its board
  * @dev: device of a context, with ang_dev.boarded
  *
- * Return: true: it is done, and emb_board_look() will return true; false: the
- * adapter has the entry.
+ * Return: true: the reduction is done, and emb_board_look() will return true;
+ * false: the adapter has the entry.
  */
 bool emb_board_end(struct ang_dev *dev)
 {
@@ -512,8 +512,8 @@ static bool may_board(const struct emb_dev *d)
 }
 
 /*
- * Contributes to a reduction.  Return: false: it uses packets, and the caller
- * rings the doorbell.
+ * Contributes to a reduction.  Return: false: the reduction uses packets, and
+ * the caller rings the doorbell.
  */
 static bool board_contribute(struct ang_dev *dev, u32 tree)
 {

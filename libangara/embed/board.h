@@ -72,7 +72,7 @@ struct emb_plan {
 	u64 sum[EMB_BOARD_MEMBERS][EMB_PIECE_WORDS];
 };
 
-/* Life of the tree, at its position in words, counts and marks. */
+/* Life of the tree, shifted to its position in words, counts and marks. */
 static inline u64 emb_plan_gen(const struct emb_plan *p)
 {
 	return (u64)(u16)p->life << EMB_GEN_SHIFT;

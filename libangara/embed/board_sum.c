@@ -25,7 +25,7 @@
 #include "ang_types.h"
 #include "board.h"
 
-#define PIECE_DONE	(1ULL << 8)	/* flag: the result of the piece is stored */
+#define PIECE_DONE	(1ULL << 8)	/* flag, above member + 1: the result is stored */
 #define PIECE_MEMBER	0xFFULL
 
 static u32 words_of(u32 len)

@@ -55,8 +55,8 @@ static int emb_open(struct ang_dev *dev, const struct ang_spec *spec,
 }
 
 /*
- * Begins a command: a process executes one at a time; the child of a fork may
- * execute none.
+ * Begins a command.  A process executes one command at a time; the child of a
+ * fork may not execute any.
  */
 static int dev_enter(struct emb_dev *d)
 {

@@ -80,7 +80,8 @@ static int dma_remote(const struct emb_fab *fab, u64 addr, void *buf, u32 len,
 
 /*
  * Is this an aligned word?  A process may wait for a word, and read it while it
- * is written.  So words are read and written whole and in order.
+ * is written.  So words are read and written whole and in order, which pairs
+ * with the accesses of that process.
  */
 static bool is_word(const void *at, u32 len)
 {
@@ -146,7 +147,10 @@ static int emb_dma_write(void *host, u32 node, u64 addr, const void *buf,
 	return 0;
 }
 
-/* Stores a word of a queue or counter; these are always in the segment. */
+/*
+ * Stores a word of a queue or counter.  Queues and counters are always in the
+ * segment.
+ */
 static int emb_dma_store64(void *host, u32 node, u64 addr, u64 val)
 {
 	const struct emb_run *r = host;

@@ -144,7 +144,7 @@ struct emb_slot {
 /**
  * struct emb_ctx - a context: data in addition to the model's state
  * @wake: incremented by every interrupt; a futex
- * @owner: slot of its process, plus 1; 0: free
+ * @owner: slot of its process, plus 1; 0: the context is free
  * @asleep: number of threads that sleep on @wake (atomic)
  * @domain: slot of the process that owns the domain with this number, plus 1
  */

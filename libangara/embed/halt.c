@@ -95,13 +95,16 @@ bool emb_halt_wait(struct emb_fab *fab)
 		if (!halted && !READ_ONCE(emb_slot(fab, fab->slot)->fenced))
 			return true;
 		emb_nap(&turn);
-		/* If the repairing process has died, its lock is free. */
+		/*
+		 * If the process that repairs has died, the repair lock is
+		 * free.
+		 */
 		if (halted && !emb_repair(fab))
 			continue;
 		if (emb_now_ms() < end)
 			continue;
 		/*
-		 * Another thread of this process may be repairing, and be
+		 * Another thread of this process may be repairing, and may be
 		 * stopped.
 		 */
 		if (!halted)
@@ -192,7 +195,7 @@ static bool is_stopped(const struct emb_fab *fab, u32 slot)
 /**
  * emb_is_stuck() - has a process been in the model for too long?
  * @fab: fabric
- * @slot: its slot; call at most every EMB_LOOK_MS
+ * @slot: slot of the process; call this at most every EMB_LOOK_MS
  */
 bool emb_is_stuck(struct emb_fab *fab, u32 slot)
 {

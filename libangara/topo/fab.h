@@ -36,7 +36,10 @@ static inline bool fab_failed(const struct angara_fabric *f, u32 router, u32 por
 	return f->failed && f->failed[router] >> port & 1;
 }
 
-/* angara_fabric_route() within bounds; ANGARA_PORT_NONE: there is none. */
+/*
+ * As angara_fabric_route(), with arguments within bounds.  ANGARA_PORT_NONE:
+ * there is no route.
+ */
 static inline u32 fab_route(const struct angara_fabric *f, u32 router, u32 node)
 {
 	return f->around ? f->around[(size_t)router * f->topo.nodes + node] :

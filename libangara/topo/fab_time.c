@@ -100,7 +100,7 @@ static u64 time_inject(const struct time_op *o, u32 nth)
 	       (nth / (modules ? modules : 1) + 1) * time_host(o->flits);
 }
 
-/* Routers of a tree, parents first.  Return: their number. */
+/* Visits the routers of a tree, parents first.  Return: number of routers. */
 static u32 time_walk(const struct time_op *o, const struct angara_tree_row *rows,
 		     u32 root)
 {

@@ -15,7 +15,7 @@
  * @path: file
  * @out: out: its text; to be freed
  *
- * Return: 0; -EFBIG it is longer than 16 MiB; -errno.
+ * Return: 0; -EFBIG the file is longer than 16 MiB; -errno.
  */
 int ang_text_load(const char *path, char **out)
 {

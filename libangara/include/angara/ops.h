@@ -79,7 +79,10 @@ int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 		   uint64_t dst_off, size_t len, const struct angara_op *op);
-/** Read a peer's memory, and wait for it.  Return: as angara_put(). */
+/**
+ * Read a peer's memory, and wait until the data has arrived.  Return: as
+ * angara_put().
+ */
 int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 	       uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 	       uint64_t dst_off, size_t len);
@@ -131,7 +134,10 @@ int angara_put_signal_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			  const struct angara_mr *src, uint64_t src_off,
 			  size_t len, const struct angara_signal *sig,
 			  const struct angara_op *op);
-/** As angara_put_signal_nbi(), and wait for both.  Return: as angara_put(). */
+/**
+ * As angara_put_signal_nbi(), and wait for put and signal.  Return: as
+ * angara_put().
+ */
 int angara_put_signal(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint64_t dst_key, uint64_t dst_off,
 		      const struct angara_mr *src, uint64_t src_off, size_t len,
@@ -142,7 +148,10 @@ int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
 				 uint64_t dst_off, const void *data, size_t len,
 				 const struct angara_signal *sig,
 				 const struct angara_op *op);
-/** As angara_put_signal_inline_nbi(), and wait.  Return: as angara_put(). */
+/**
+ * As angara_put_signal_inline_nbi(), and wait for put and signal.  Return: as
+ * angara_put().
+ */
 int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
 			     uint64_t dst_key, uint64_t dst_off,
 			     const void *data, size_t len,
@@ -240,7 +249,7 @@ int angara_wait_all(struct angara_ctx *ctx, const struct angara_words *words,
  * @index: out: indices of the words for which the comparison holds
  * @max: capacity of @index, 1 to wait for any one
  *
- * Return: their number; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
+ * Return: number of indices; -ETIMEDOUT; -EINVAL; -ENODEV the device is gone.
  */
 int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     int timeout_ms, uint32_t *index, uint32_t max);
@@ -393,8 +402,8 @@ struct angara_completion {
  * calls that find none may check with a system call that the device still
  * exists.
  *
- * Return: their number, 0 if there is none; -ENODEV there is none and the
- * device is gone.
+ * Return: number of completions, 0 if there is none; -ENODEV there is none and
+ * the device is gone.
  */
 int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 		unsigned int n);
@@ -407,7 +416,8 @@ int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
  *
  * Spins briefly, then sleeps.
  *
- * Return: their number; -ETIMEDOUT; -ENODEV the device is gone; -EINVAL.
+ * Return: number of completions; -ETIMEDOUT; -ENODEV the device is gone;
+ * -EINVAL.
  */
 int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 		     unsigned int n, int timeout_ms);

@@ -133,7 +133,7 @@ struct angara_plan_value {
 	const char *help;
 };
 
-/** Parameters of the model of times, ended by one whose name is NULL. */
+/** Parameters of the model of times; the last entry has the name NULL. */
 const struct angara_plan_value *angara_plan_values(void);
 
 #ifdef __cplusplus

@@ -111,7 +111,7 @@ int angara_team_subset(struct angara_team *parent, const unsigned int *ranks,
 /**
  * angara_team_strided() - create a team of members at equal distances in a team
  * @parent: team
- * @start: rank of the first
+ * @start: rank of the first member
  * @stride: distance in ranks, not 0
  * @n: number of members
  * @attr: NULL for the defaults
@@ -460,7 +460,7 @@ int angara_allreduce_fn(struct angara_team *team, const struct angara_mr *dst,
 			const struct angara_reducer *by);
 /*
  * As angara_allreduce_nbi(), but combines the contributions of the members up
- * to and including this one.
+ * to and including this member.
  */
 int angara_scan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		    uint64_t dst_off, const struct angara_mr *src,
@@ -471,8 +471,8 @@ int angara_scan(struct angara_team *team, const struct angara_mr *dst,
 		uint64_t dst_off, const struct angara_mr *src, uint64_t src_off,
 		size_t count, unsigned int type, unsigned int op);
 /*
- * As angara_scan_nbi(), but combines the contributions of the members before
- * this one; @dst is unchanged at member 0.
+ * As angara_scan_nbi(), but combines only the contributions of the members
+ * before this member; @dst is unchanged at member 0.
  */
 int angara_exscan_nbi(struct angara_team *team, const struct angara_mr *dst,
 		      uint64_t dst_off, const struct angara_mr *src,

@@ -32,7 +32,7 @@ extern "C" {
 
 /*
  * Defined in linux/angara.h.  Programs that build trees include that header,
- * since the rows are those that the driver takes.
+ * since the driver takes the same rows.
  */
 struct angara_domain;
 struct angara_tree_row;

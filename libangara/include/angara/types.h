@@ -89,7 +89,7 @@ extern "C" {
 /*
  * Atomic operations, element by element: t is the element at the target, x the
  * operand, y the second operand of ANGARA_ATOMIC_CSWAP and above.  The first
- * seven are the reductions of the same number.
+ * seven have the numbers of the same reductions.
  */
 #define ANGARA_ATOMIC_SUM	0
 #define ANGARA_ATOMIC_MIN	1
