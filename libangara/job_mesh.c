@@ -305,7 +305,7 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
  * @nranks: processes
  * @tag: tag of the exchange
  * @mine: block
- * @len: its bytes
+ * @len: bytes of @mine
  * @all: out
  *
  * Prints on standard error which process is late or gone.

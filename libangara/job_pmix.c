@@ -85,11 +85,11 @@ struct group {
  *	ends
  * @key: key of the exchange; PMIx may read it as long as @of
  * @groups: groups that have had an exchange
- * @ngroups: their number
+ * @ngroups: number of @groups
  * @lock: protects the members below, which the thread of PMIx writes
  * @ended: signals @busy going false
  * @busy: an operation is in progress
- * @status: its result
+ * @status: result of the operation
  * @got: bytes received
  * @number: number received
  * @buf: head and block, sent or received

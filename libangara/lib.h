@@ -201,23 +201,23 @@ struct angara_domain {
 
 /**
  * struct angara_ctx - a context
- * @dev: its handle
+ * @dev: handle of the context
  * @dom: domain
- * @create: parameters and results of its creation
+ * @create: parameters and results of the creation of the context
  * @spin_ns: how long the next wait spins
- * @spin_least: its smallest value
- * @spin_most: its largest value
+ * @spin_least: smallest value of @spin_ns
+ * @spin_most: largest value of @spin_ns
  * @dead: the device is gone
  * @sq: injection queue
- * @pi: its producer index, free running
+ * @pi: producer index of @sq, free running
  * @rung: producer index at the last doorbell
  * @cq: completion queue
- * @ci: its consumer index, free running
+ * @ci: consumer index of @cq, free running
  * @ctl: page with the library's indices, which the device reads
  * @ctr: event counters
  * @doorbell: page of the device, NULL without ANGARA_CAP_DOORBELL_MMAP
  * @msg: receive buffer, NULL without one
- * @msg_ci: its consumer index
+ * @msg_ci: consumer index of @msg
  * @msg_at: end of the last record returned to the caller
  * @msg_heard: end of the last record checked for the library's own messages
  * @msg_held: a bit per unit; set if a record begins there that the caller has

@@ -499,7 +499,7 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
  * ang_post_parts() - post an operation in parts, which has one completion
  * @ctx: context
  * @wqes: the parts; their cookies are set to the number of the operation's slot
- * @n: their number; the queues have n + 1 entries or more
+ * @n: number of parts; the queues have n + 1 entries or more
  * @op: options; NULL: the operation is only counted
  * @b: NULL, or the blocking call: waits for room, and @op is not used
  *

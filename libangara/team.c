@@ -7,11 +7,11 @@
  *   of a job	  exchange cards through the launcher, check them (each member
  *		  by itself, with the same result)
  *   of a team	  addresses are known, and the team's number is computed from
- *		  that of the parent and the list of members: no exchange is
- *		  needed, but a member that has no memory notifies the others
+ *		  the number of the parent and the list of members: no exchange
+ *		  is needed, but a member that has no memory notifies the others
  *
  * From here on the members have software collectives, and use them to agree
- * (team_agree.c).  Then they try to get a tree (team_stripes.c adds others):
+ * (team_agree.c).  Then they try to get a tree (team_stripes.c adds more):
  *
  *   coordinator  program the rows		  all: agree on the outcome
  *		  (without devices for all rows: see team_apart.c)

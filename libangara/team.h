@@ -16,7 +16,7 @@
  * struct ang_rows - rows of a team's tree, and those that this process programs
  * @pool: devices that own the rows
  * @rows: rows, in ascending order of routers
- * @routers: their routers
+ * @routers: per row: its router
  * @nodes: per row: node whose device programs it
  * @held: per row: this process programs the row, and holds its device
  * @n: routers in the tree
@@ -128,9 +128,9 @@ struct ang_tally {
  * @epoch: number that distinguishes successive trees with this TreeId, equal at
  *	all members
  * @received: ANGARA_CTR_BCAST when the team was created
- * @rx_errors: ANGARA_CTR_RX_ERRORS at that time, or at the last error reported
- *	to the caller
- * @rows: rows that this member programs, else empty
+ * @rx_errors: ANGARA_CTR_RX_ERRORS when the team was created, or at the last
+ *	error reported to the caller
+ * @rows: rows that this member programs; empty if there are none
  * @wanted: angara_team_attr.stripes, not 0
  * @part: index of its tree among the trees of the same members, see
  *	team_stripes.c
@@ -145,8 +145,8 @@ struct ang_tally {
  * @made: teams created from this one
  * @nmade: entries of @made
  * @messages: messages that this member has sent to others for the team
- * @tally: messages between this member and each one, by rank, except those of
- *	internal barriers; NULL: not counted
+ * @tally: messages between this member and each member, by rank, except those
+ *	of internal barriers; NULL: not counted
  * @by_device: collectives of this member that the adapter has executed
  * @by_software: collectives of this member that the library has executed
  * @rings: sizes of the dimensions of ANGARA_ALGO_RING2D

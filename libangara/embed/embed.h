@@ -440,7 +440,8 @@ struct emb_rows {
 
 /**
  * struct emb_domain - shared by the contexts of a device; under emb_fab.mutex
- * @refs: number of handles that use it: the device's and those of contexts
+ * @refs: number of handles that use it: the handle of the device and those of
+ *	contexts
  * @node: node
  * @num: number of the domain on the node
  * @pkey: partition

@@ -158,7 +158,7 @@ struct angara_adapter {
  * Adapters that do not respond are left out.
  *
  * Return: 0; -EINVAL the environment names no valid fabric; -ENOMEM; if no
- * adapter responds, the error of the first, such as -EACCES.
+ * adapter responds, the error of the first adapter, such as -EACCES.
  */
 int angara_adapters_open(struct angara_adapters **list);
 /** Frees a list; NULL does nothing. */

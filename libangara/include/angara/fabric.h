@@ -132,7 +132,7 @@ struct angara_detours {
  * angara_fabric_avoid() - make routes and trees avoid failures
  * @fabric: fabric
  * @failures: all failures; replaces those of earlier calls
- * @count: number of them; 0: routes are those of the whole fabric again
+ * @count: number of failures; 0: routes are those of the whole fabric again
  * @detours: out: what has changed, or NULL; the caller sets its size
  *
  * From now on angara_fabric_route(), angara_fabric_tree(), angara_fabric_root()

@@ -120,7 +120,7 @@ int angara_manage_set(struct angara_manager *manager, const struct angara_path *
  * @dropped: management packets that it has dropped
  * @refused: requests with a wrong key
  * @trees: number of trees for which it has rows
- * @ports: its ports
+ * @ports: number of its ports
  * @port: port by which the request arrived; UINT32_MAX: its own host sent it
  * @flags: ANGARA_ROUTER_*
  */
@@ -240,12 +240,12 @@ struct angara_tree_failure {
  * Checks all rows together before the first is set; reads all of them afterwards.
  * If a router refuses its row or does not answer, clears the rows that were set.
  *
- * Return: 0; -EINVAL the rows are not a valid tree (@failure.rule), or a size is
- * wrong; -EHOSTUNREACH the map has no path to a router of the tree; -ENETDOWN a
- * link of the tree or on the way to a router is down; -EIO another router than
- * that of the row answered, or the description of the fabric does not match the
- * map; -EBUSY, -EEXIST a row changed or was set by others; -ENOMEM; errors of
- * angara_manage_set().
+ * Return: 0; -EINVAL the rows are not a valid tree (@failure.rule), or a size
+ * is wrong; -EHOSTUNREACH the map has no path to a router of the tree;
+ * -ENETDOWN a link of the tree or on the way to a router is down; -EIO a router
+ * other than the router of the row answered, or the description of the fabric
+ * does not match the map; -EBUSY, -EEXIST a row changed or was set by others;
+ * -ENOMEM; errors of angara_manage_set().
  */
 int angara_manage_tree_set(struct angara_manager *manager,
 			   const struct angara_map *map,

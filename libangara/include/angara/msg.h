@@ -123,9 +123,9 @@ struct angara_message {
  *
  * The payload belongs to the caller until angara_msg_free().
  *
- * Return: 0; -EAGAIN there is none; -EINVAL, -E2BIG bad size; -ENOTSUP the
- * context has no receive buffer; -ENODEV there is none and the device is gone;
- * -EIO the receive buffer is corrupt.
+ * Return: 0; -EAGAIN there is no message; -EINVAL, -E2BIG bad size; -ENOTSUP
+ * the context has no receive buffer; -ENODEV there is no message and the device
+ * is gone; -EIO the receive buffer is corrupt.
  */
 int angara_msg_next(struct angara_ctx *ctx, struct angara_message *msg);
 /**

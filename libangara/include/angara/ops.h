@@ -495,9 +495,10 @@ typedef void (*angara_turn_fn)(void *arg);
  * Threads that share a context must protect it by a lock.  Without @turn, a
  * thread that waits for other processes, such as in angara_team_subset(), keeps
  * the lock; then threads that need each other's calls in different orders wait
- * for ever.  While one thread waits, others may call all functions except those
- * that return a few bytes by value (angara_get_inline(), angara_fetch(),
- * angara_compare()), the strided ones, and collectives of the same team.
+ * for ever.  While one thread waits, other threads may call all functions
+ * except those that return a few bytes by value (angara_get_inline(),
+ * angara_fetch(), angara_compare()), the strided functions, and collectives of
+ * the same team.
  */
 void angara_ctx_turns(struct angara_ctx *ctx, angara_turn_fn turn, void *arg);
 
