@@ -430,10 +430,7 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-/**
- * ang_tree_knows() - is the tree up, and is the packet for this life of its
- * row?
- */
+/** ang_tree_knows() - is the tree up, in the life that the packet is for? */
 static inline bool ang_tree_knows(const struct ang_tree *t,
 				  const struct ang_pkt *p)
 {

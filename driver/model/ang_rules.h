@@ -97,10 +97,7 @@ static inline u32 ang_room_needed(u32 bubble, bool straight)
 	return straight ? 1 : 1 + bubble;
 }
 
-/**
- * ang_port_up() - get the port to the parent as a set, which is empty at the
- * root
- */
+/** ang_port_up() - set with the port to the parent; empty at the root */
 static inline u64 ang_port_up(const struct angara_tree_row *row)
 {
 	return row->is_root ? 0 : 1ULL << row->to_root;
