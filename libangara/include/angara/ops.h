@@ -79,10 +79,7 @@ int angara_put_inline(struct angara_ctx *ctx, struct angara_peer peer,
 int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 		   uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 		   uint64_t dst_off, size_t len, const struct angara_op *op);
-/**
- * Read a peer's memory, and wait until the data has arrived.  Return: as
- * angara_put().
- */
+/** Read a peer's memory, and wait for the data.  Return: as angara_put(). */
 int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 	       uint64_t src_key, uint64_t src_off, const struct angara_mr *dst,
 	       uint64_t dst_off, size_t len);
@@ -134,10 +131,7 @@ int angara_put_signal_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			  const struct angara_mr *src, uint64_t src_off,
 			  size_t len, const struct angara_signal *sig,
 			  const struct angara_op *op);
-/**
- * As angara_put_signal_nbi(), and wait for put and signal.  Return: as
- * angara_put().
- */
+/** As angara_put_signal_nbi(), and wait for both.  Return: as angara_put(). */
 int angara_put_signal(struct angara_ctx *ctx, struct angara_peer peer,
 		      uint64_t dst_key, uint64_t dst_off,
 		      const struct angara_mr *src, uint64_t src_off, size_t len,
@@ -148,10 +142,7 @@ int angara_put_signal_inline_nbi(struct angara_ctx *ctx,
 				 uint64_t dst_off, const void *data, size_t len,
 				 const struct angara_signal *sig,
 				 const struct angara_op *op);
-/**
- * As angara_put_signal_inline_nbi(), and wait for put and signal.  Return: as
- * angara_put().
- */
+/** As angara_put_signal_inline_nbi(), and wait.  Return: as angara_put(). */
 int angara_put_signal_inline(struct angara_ctx *ctx, struct angara_peer peer,
 			     uint64_t dst_key, uint64_t dst_off,
 			     const void *data, size_t len,
@@ -267,15 +258,9 @@ int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
  * -EINVAL.
  */
 int angara_words_find(const struct angara_words *words, uint32_t *index, uint32_t max);
-/**
- * Test all words once.  Return: 1 if the comparison holds for all, else 0;
- * -EINVAL; -ENODEV.
- */
+/** Test all words once.  Return: 1: all hold; 0; -EINVAL; -ENODEV. */
 int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
-/**
- * Find words without waiting, as angara_wait_some().  Return: length of @index;
- * -EINVAL; -ENODEV.
- */
+/** Find words without waiting.  Return: length of @index; -EINVAL; -ENODEV. */
 int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
 		     uint32_t *index, uint32_t max);
 
