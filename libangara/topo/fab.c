@@ -104,6 +104,7 @@ ANG_PUBLIC void angara_fabric_close(struct angara_fabric *fabric)
 	free(fabric->back);
 	free(fabric->failed);
 	free(fabric->around);
+	free(fabric->height);
 	free(fabric);
 }
 

@@ -18,6 +18,7 @@
  * @back: per arc, the arc of the same cable in the other direction
  * @failed: per router, the ports whose cables have failed; NULL: none
  * @around: with @failed, port of the route per router and destination node
+ * @height: with @failed, height of each channel, see angara_fabric_row()
  */
 struct angara_fabric {
 	struct ang_topo topo;
@@ -28,6 +29,7 @@ struct angara_fabric {
 	u32 *back;
 	u64 *failed;
 	u8 *around;
+	u32 *height;
 };
 
 /* Has the cable of a port failed? */
@@ -78,8 +80,8 @@ int fab_deps_init(struct fab_deps *d, const struct angara_fabric *f);
 void fab_deps_free(struct fab_deps *d);
 /* Counts the channels of each ring one by one. */
 void fab_deps_no_rings(struct fab_deps *d);
-/* Adds the dependencies of all routes. */
-void fab_deps_routes(struct fab_deps *d, fab_route_fn *route);
+/* Adds the dependencies of all routes from the first @from routers. */
+void fab_deps_routes(struct fab_deps *d, fab_route_fn *route, u32 from);
 /*
  * Adds a dependency: packets in a channel wait for port @out at its end.
  * Return: false, and nothing is added, if the dependency would close a cycle.
@@ -90,6 +92,12 @@ bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out);
  * there can deadlock.
  */
 u32 fab_deps_circle(struct fab_deps *d);
+/*
+ * Sets the height of each channel, after fab_deps_circle(): the most channels
+ * that wait for each other from there on; a ring that counts as one channel has
+ * one height.
+ */
+void fab_deps_heights(const struct fab_deps *d, u32 *height);
 
 /*
  * In fab_updown.c: sets @around to up*down* routes on the rest of the fabric,

@@ -107,14 +107,18 @@ static bool avoid_lacks(const struct avoid *a)
 	return false;
 }
 
-static void avoid_search(struct avoid *a, u32 dst)
+/*
+ * Gives routes to nodes that lack them and to routers on these routes; with
+ * @all, to all routers.
+ */
+static void avoid_search(struct avoid *a, u32 dst, bool all)
 {
 	u32 most = 0, dist, i;
 
 	for (i = 0; i < a->f->topo.routers; i++)
 		if (a->dist[i] != ANG_NONE && a->dist[i] > most)
 			most = a->dist[i];
-	for (dist = 0; dist <= most && avoid_lacks(a); dist++)
+	for (dist = 0; dist <= most && (all || avoid_lacks(a)); dist++)
 		for (i = 0; i < a->f->topo.routers; i++)
 			if (a->dist[i] == ANG_NONE && avoid_join(a, i, dist, dst) &&
 			    most == dist)
@@ -132,8 +136,36 @@ static void avoid_to(struct avoid *a, u32 dst, u8 *around)
 	a->dist[dst] = 0;
 	for (i = 0; i < t->nodes; i++)
 		avoid_walk(a, i, dst);
-	avoid_search(a, dst);
+	avoid_search(a, dst, false);
 	for (i = 0; i < t->routers; i++)
+		around[(size_t)i * t->nodes + dst] = a->port[i];
+}
+
+/*
+ * Gives routes to switches that are on no route between nodes: a switch may be
+ * the root of a tree, which sends results.
+ */
+static void avoid_rest(struct avoid *a, u32 dst, u8 *around)
+{
+	const struct ang_topo *t = &a->f->topo;
+	u32 i, at, n, dist;
+
+	for (i = 0; i < t->routers; i++) {
+		a->port[i] = around[(size_t)i * t->nodes + dst];
+		a->dist[i] = ANG_NONE;
+	}
+	a->dist[dst] = 0;
+	for (i = 0; i < t->routers; i++) {
+		for (at = i, n = 0; a->dist[at] == ANG_NONE &&
+		     a->port[at] != ANGARA_PORT_NONE; n++) {
+			a->path[n] = at;
+			at = ang_topo_peer(t, at, a->port[at], NULL);
+		}
+		for (dist = a->dist[at]; n--;)
+			a->dist[a->path[n]] = ++dist;
+	}
+	avoid_search(a, dst, true);
+	for (i = t->nodes; i < t->routers; i++)
 		around[(size_t)i * t->nodes + dst] = a->port[i];
 }
 
@@ -193,9 +225,11 @@ static int avoid_some(const struct angara_fabric *f, u8 *around)
 	u32 i, dst;
 
 	if (!ret) {
-		fab_deps_routes(&a.deps, route_whole);
+		fab_deps_routes(&a.deps, route_whole, nodes);
 		for (dst = 0; dst < nodes; dst++)
 			avoid_to(&a, dst, around);
+		for (dst = 0; dst < nodes && f->topo.routers > nodes; dst++)
+			avoid_rest(&a, dst, around);
 		find_parts(f, a.path);
 		ret = 1;
 		for (i = 0; i < nodes; i++)
@@ -208,8 +242,11 @@ static int avoid_some(const struct angara_fabric *f, u8 *around)
 	return ret;
 }
 
-/* Return: number of channels in which packets can deadlock; -ENOMEM. */
-static int64_t count_circle(const struct angara_fabric *f, bool updown)
+/*
+ * Sets the heights of channels.
+ * Return: number of channels in which packets can deadlock; -ENOMEM.
+ */
+static int64_t count_circle(struct angara_fabric *f, bool updown)
 {
 	struct fab_deps deps;
 	int64_t circle;
@@ -220,9 +257,10 @@ static int64_t count_circle(const struct angara_fabric *f, bool updown)
 	if (updown)
 		fab_deps_no_rings(&deps);
 	else
-		fab_deps_routes(&deps, route_whole);
-	fab_deps_routes(&deps, fab_route);
+		fab_deps_routes(&deps, route_whole, f->topo.nodes);
+	fab_deps_routes(&deps, fab_route, f->topo.routers);
 	circle = fab_deps_circle(&deps);
+	fab_deps_heights(&deps, f->height);
 	fab_deps_free(&deps);
 	return circle;
 }
@@ -281,7 +319,9 @@ static int avoid_routes(struct angara_fabric *f, const bool *dead,
 	int ret;
 
 	f->around = malloc(size);
-	if (!f->around)
+	f->height = malloc(((size_t)f->topo.routers * f->topo.nports + 1) *
+			   sizeof(*f->height));
+	if (!f->around || !f->height)
 		return -ENOMEM;
 	ret = avoid_some(f, f->around);
 	if (ret < 0)
@@ -315,6 +355,7 @@ ANG_PUBLIC int angara_fabric_avoid(struct angara_fabric *fabric,
 		return -EINVAL;
 	next.failed = NULL;
 	next.around = NULL;
+	next.height = NULL;
 	if (count) {
 		next.failed = calloc(fabric->topo.routers, sizeof(*next.failed));
 		dead = calloc(fabric->topo.routers, sizeof(*dead));
@@ -328,12 +369,36 @@ ANG_PUBLIC int angara_fabric_avoid(struct angara_fabric *fabric,
 	if (ret) {
 		free(next.failed);
 		free(next.around);
+		free(next.height);
 		return ret;
 	}
 	free(fabric->failed);
 	free(fabric->around);
+	free(fabric->height);
 	*fabric = next;
 	if (detours)
 		*detours = found;
 	return 0;
+}
+
+ANG_PUBLIC int angara_fabric_row(const struct angara_fabric *fabric, uint32_t router,
+				 void *row, size_t size)
+{
+	const struct ang_topo *t = &fabric->topo;
+	u8 *at = row;
+	u32 p;
+
+	if (router >= t->routers || !fabric->around ||
+	    size < 2ULL * t->nports + t->nodes)
+		return -EINVAL;
+	for (p = 0; p < t->nports; p++) {
+		u32 height = fabric->height[router * t->nports + p];
+
+		if (height > 0xFFFF)
+			return -EOVERFLOW;
+		*at++ = (u8)height;
+		*at++ = (u8)(height >> 8);
+	}
+	memcpy(at, fabric->around + (size_t)router * t->nodes, t->nodes);
+	return (int)(2 * t->nports + t->nodes);
 }

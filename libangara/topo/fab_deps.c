@@ -128,7 +128,7 @@ static void deps_route(struct fab_deps *d, fab_route_fn *route, u32 from, u32 ds
 	}
 }
 
-void fab_deps_routes(struct fab_deps *d, fab_route_fn *route)
+void fab_deps_routes(struct fab_deps *d, fab_route_fn *route, u32 from)
 {
 	u32 *walked = d->stack;
 	u32 a, b;
@@ -139,7 +139,7 @@ void fab_deps_routes(struct fab_deps *d, fab_route_fn *route)
 	 */
 	memset(walked, 0, (deps_count(d->f) + 1) * sizeof(*walked));
 	for (b = 0; b < d->f->topo.nodes; b++)
-		for (a = 0; a < d->f->topo.nodes; a++)
+		for (a = 0; a < from; a++)
 			deps_route(d, route, a, b, walked);
 }
 
@@ -245,4 +245,13 @@ u32 fab_deps_circle(struct fab_deps *d)
 		moved = left && left != was;
 	}
 	return left;
+}
+
+void fab_deps_heights(const struct fab_deps *d, u32 *height)
+{
+	const u32 *whole = d->stack, *waits = d->seen;
+	u32 c;
+
+	for (c = 0; c < deps_count(d->f); c++)
+		height[c] = waits[whole[c]];
 }

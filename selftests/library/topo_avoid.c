@@ -231,6 +231,52 @@ static bool routes_lead(const struct angara_fabric *f, const struct angara_detou
 	return good && d->lost == lost;
 }
 
+static u32 row_height(const u8 *row, u32 port)
+{
+	return row[2 * port] | (u32)row[2 * port + 1] << 8;
+}
+
+/*
+ * Checks that rows have the routes, and that heights decrease along each of them,
+ * also from switches.
+ */
+static bool rows_descend(const struct angara_fabric *f)
+{
+	u32 ports = f->topo.nports, nodes = f->topo.nodes, routers = f->topo.routers;
+	int size = (int)(2 * ports + nodes);
+	u8 *rows = malloc((size_t)routers * size);
+	bool good = true;
+	u32 a, b;
+
+	for (a = 0; a < routers; a++)
+		good &= angara_fabric_row(f, a, rows + a * size, size) == size;
+	for (a = 0; a < routers; a++)
+		for (b = 0; b < nodes && good; b++) {
+			u32 at = a, steps = 0, last = ANG_NONE, in = ANGARA_PORT_NONE;
+
+			while (at != b && good && steps++ < routers) {
+				const u8 *row = rows + at * size;
+				u32 port = row[2 * ports + b];
+
+				good = port == (u8)angara_fabric_route(f, at, b);
+				if (port == ANGARA_PORT_NONE) {
+					good &= at == a;
+					break;
+				}
+				good &= row_height(row, port) < last ||
+					(f->topo.kind == ANG_TOPO_TORUS && ang_straight(in, port) &&
+					 row_height(row, port) == last);
+				last = row_height(row, port);
+				at = ang_topo_peer(&f->topo, at, port, &in);
+			}
+			good &= steps < routers;
+			if (!good)
+				printf("# %u to %u: the row of %u is wrong\n", a, b, at);
+		}
+	free(rows);
+	return good;
+}
+
 /*
  * Builds a tree over all nodes that can reach node @one. Return: true if there
  * is one.
@@ -303,7 +349,7 @@ static bool one_failure(struct angara_fabric *f, u32 router, u32 port, struct su
 	s->no_tree += !tree_leads(f, dead == 0, &sound);
 	if (!sound)
 		printf("# the tree is wrong\n");
-	return sound && !d.circle && routes_lead(f, &d, dead) &&
+	return sound && !d.circle && routes_lead(f, &d, dead) && rows_descend(f) &&
 	       no_circle(f, !d.updown, !d.updown);
 }
 
@@ -443,6 +489,7 @@ static bool many_failures(void)
 			failed[0].port = ANGARA_FAILED_ROUTER;
 		good = !angara_fabric_avoid(f, failed, count, &d) && !d.circle &&
 		       routes_lead(f, &d, round % 4 == 3 ? failed[0].router : ANG_NONE) &&
+		       rows_descend(f) &&
 		       no_circle(f, !d.updown, !d.updown);
 		if (!good)
 			printf("# %.20s, round %u\n", text, round);
@@ -533,7 +580,7 @@ static u32 circle_of(const char *text, fab_route_fn *route, bool rings)
 	fab_deps_init(&deps, f);
 	if (!rings)
 		fab_deps_no_rings(&deps);
-	fab_deps_routes(&deps, route);
+	fab_deps_routes(&deps, route, f->topo.nodes);
 	circle = fab_deps_circle(&deps);
 	fab_deps_free(&deps);
 	angara_fabric_close(f);
@@ -587,9 +634,31 @@ static bool cut_off(void)
 	return good;
 }
 
+/* All switches of a fat tree have routes around a cable; rows need failures. */
+static bool switch_rows(void)
+{
+	struct angara_fabric *f = make("fattree:4,3");
+	const struct angara_failure failure = { f->topo.nodes, 3 };
+	u8 row[64];
+	bool good;
+	u32 r, d;
+
+	good = angara_fabric_row(f, 0, row, sizeof(row)) == -EINVAL &&
+	       !angara_fabric_avoid(f, &failure, 1, NULL) &&
+	       angara_fabric_row(f, f->topo.routers, row, sizeof(row)) == -EINVAL &&
+	       angara_fabric_row(f, 0, row, 2U * f->topo.nports + f->topo.nodes - 1) == -EINVAL;
+	for (r = f->topo.nodes; r < f->topo.routers; r++)
+		for (d = 0; d < f->topo.nodes; d++)
+			good &= angara_fabric_route(f, r, d) != ANG_NONE;
+	f->height[0] = 0x10000;
+	good &= angara_fabric_row(f, 0, row, sizeof(row)) == -EOVERFLOW;
+	angara_fabric_close(f);
+	return good;
+}
+
 int main(void)
 {
-	printf("1..9\n");
+	printf("1..10\n");
 	result(circles(), "circles of channels are found");
 	result(torus_cables(), "a cable of a torus: the other direction, trees over all nodes");
 	result(torus_nodes(), "a node of a torus: trees over all others");
@@ -599,5 +668,6 @@ int main(void)
 	result(many_failures(), "several failures");
 	result(forgotten(), "failures are forgotten with the next ones");
 	result(cut_off(), "a node without cables is in no tree");
+	result(switch_rows(), "rows of switches");
 	return !!failures;
 }

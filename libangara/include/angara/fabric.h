@@ -147,6 +147,23 @@ int angara_fabric_avoid(struct angara_fabric *fabric,
 			struct angara_detours *detours);
 
 /**
+ * angara_fabric_row() - get a router's row of the routes around failures
+ * @fabric: fabric with failures, see angara_fabric_avoid()
+ * @router: router
+ * @row: out: per port a height of 16 bits, in little-endian order; then, per
+ *	node, the port towards it, 255: none
+ * @size: bytes of @row
+ *
+ * On each route the heights of the ports decrease; along an intact ring of a
+ * torus they are equal.  This proves that the routes are free of deadlock.
+ * Adapters take such rows by ANGARA_CMD_ROUTE_SET of linux/angara_nl.h.
+ * Return: bytes of the row; -EINVAL no such router, no failures, or @size is too
+ * small; -EOVERFLOW a height does not fit into 16 bits.
+ */
+int angara_fabric_row(const struct angara_fabric *fabric, uint32_t router, void *row,
+		      size_t size);
+
+/**
  * struct angara_tree_cost - cost of a tree
  * @size: sizeof(struct angara_tree_cost)
  * @depth: cables from the root to the farthest participant
