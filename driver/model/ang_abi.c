@@ -394,6 +394,14 @@ SIZE(angara_adm_mgmt, 16);
 AT(angara_adm_mgmt, tid, 0);
 AT(angara_adm_mgmt, addr, 8);
 
+SIZE(angara_adm_route, 24);
+AT(angara_adm_route, router, 0);
+AT(angara_adm_route, length, 4);
+AT(angara_adm_route, addr, 8);
+AT(angara_adm_route, offset, 16);
+AT(angara_adm_route, what, 20);
+AT(angara_adm_route, reserved, 21);
+
 SIZE(angara_manage, 216);
 AT(angara_manage, size, 0);
 AT(angara_manage, flags, 4);

@@ -139,7 +139,8 @@ static bool reg_control(struct ang_view *v, struct ang_node *n)
 			adm_again(n);
 			return false;
 		}
-		if (!ang_faults_reset(v, n) || !ang_switches_reset(v, n))
+		if (!ang_detour_reset(v, n) || !ang_faults_reset(v, n) ||
+		    !ang_switches_reset(v, n))
 			return false;
 		ang_lost_forget(n);
 		n->resetting = 0;
@@ -388,6 +389,17 @@ static u32 adm_mgmt_recv(struct ang_view *v, struct ang_node *n,
 	return ang_mgmt_collect(v, n, &cmd->mgmt);
 }
 
+static u32 adm_route_set(struct ang_view *v, struct ang_node *n,
+			 const struct angara_adm_cmd *cmd,
+			 struct angara_adm_cpl *cpl)
+{
+	u32 bad = 0;
+	u32 status = ang_detour_set(v, n, &cmd->route, &bad);
+
+	cpl->value = cpu_to_le32(bad);
+	return status;
+}
+
 static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_NOP] = adm_nop,
 	[ANGARA_ADM_CTX_CREATE] = adm_ctx_create,
@@ -407,6 +419,7 @@ static const admin_fn commands[ANGARA_ADM_NUM] = {
 	[ANGARA_ADM_LINK_SET] = adm_link_set,
 	[ANGARA_ADM_MGMT_SEND] = adm_mgmt_send,
 	[ANGARA_ADM_MGMT_RECV] = adm_mgmt_recv,
+	[ANGARA_ADM_ROUTE_SET] = adm_route_set,
 };
 
 /*
@@ -438,6 +451,8 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 	if (cmd->opcode == ANGARA_ADM_LINK_SET &&
 	    cmd->link.what & ANGARA_LINK_UP)
 		return !ang_lost_seen(v);
+	if (cmd->opcode == ANGARA_ADM_ROUTE_SET)
+		return !ang_detour_ready(v, n, &cmd->route);
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
 	       cmd->set.row.tree < v->fab->cfg.trees &&
 	       n->tree[cmd->set.row.tree].abort_todo;

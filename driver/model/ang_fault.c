@@ -48,8 +48,12 @@ void ang_flaw_clear(struct ang_fabric *fab, struct ang_port *port, u32 flaw)
 		ang_fetch_add(&fab->flawed, ~0U);
 }
 
-/* Make all nodes check which nodes and links were lost or came back. */
-static void nodes_look(struct ang_view *v)
+/**
+ * ang_nodes_look() - make all nodes check which nodes and links were lost or
+ * came back, and whether routes have changed
+ * @v: view
+ */
+void ang_nodes_look(struct ang_view *v)
 {
 	ang_fetch_add(&v->fab->lost, 1);
 	ang_nodes_admin(v);
@@ -81,14 +85,14 @@ void ang_link_down(struct ang_view *v, struct ang_node *n, u32 dir)
 	fell = READ_ONCE(v->fab->lost) + 1;
 	WRITE_ONCE(port->fell, fell);
 	WRITE_ONCE(far->fell, fell);
-	nodes_look(v);
+	ang_nodes_look(v);
 }
 
 static void link_up(struct ang_view *v, struct ang_port *port)
 {
 	ang_flaw_clear(v->fab, port, ANG_FLAW_DOWN | ANG_FLAW_CAUSE);
 	ang_flaw_clear(v->fab, far_port(v, port), ANG_FLAW_DOWN | ANG_FLAW_CAUSE);
-	nodes_look(v);
+	ang_nodes_look(v);
 }
 
 /*

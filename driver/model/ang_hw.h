@@ -89,7 +89,8 @@
 #define ANGARA_ADM_LINK_SET	15	/* sets faults of a link, or takes it down or up */
 #define ANGARA_ADM_MGMT_SEND	16	/* sends a management packet */
 #define ANGARA_ADM_MGMT_RECV	17	/* gets the answer to that packet */
-#define ANGARA_ADM_NUM		18
+#define ANGARA_ADM_ROUTE_SET	18	/* routes around failures */
+#define ANGARA_ADM_NUM		19
 
 /* Result of an admin command. */
 #define ANGARA_ADM_ST_OK	0
@@ -255,6 +256,40 @@ struct angara_adm_link {
 	__le64 seed;
 };
 
+/* angara_adm_route.what */
+#define ANGARA_ROUTE_ROW	1	/* give a router's row of a new table */
+#define ANGARA_ROUTE_USE	2	/* route packets by the new table */
+#define ANGARA_ROUTE_OWN	3	/* route packets by the topology's routes */
+
+/**
+ * struct angara_adm_route - argument of ANGARA_ADM_ROUTE_SET
+ * @router: ROW: any router of the fabric
+ * @length: ROW: bytes of a part of the row
+ * @addr: ROW: DMA address of this part, which crosses no page
+ * @offset: ROW: first byte of the row that is in this part
+ * @what: ANGARA_ROUTE_*
+ * @reserved: 0
+ *
+ * A row has a height (16 bits) per port of the largest router of the fabric,
+ * then, per node, the port by which packets to that node leave the router;
+ * ANGARA_PORT_NONE if there is no route.  On each route the heights of its ports
+ * decrease; straight on along a ring of a torus they may also be equal.  So
+ * packets cannot wait for each other in a cycle.  If there is a route from one
+ * node to another, there is one back, too.
+ *
+ * The node checks the table before it is used, and answers after packets follow
+ * it.  The table stays in use until another one, or the topology's routes, are
+ * used, even if the node is reset.
+ */
+struct angara_adm_route {
+	__le32 router;
+	__le32 length;
+	__le64 addr;
+	__le32 offset;
+	__u8 what;
+	__u8 reserved[3];
+};
+
 /**
  * struct angara_adm_text - argument of ANGARA_ADM_DESCRIBE
  * @offset: first byte of the text to read
@@ -303,6 +338,7 @@ struct angara_adm_mgmt {
  * @text: DESCRIBE
  * @link: LINK_SET
  * @mgmt: MGMT_SEND, MGMT_RECV
+ * @route: ROUTE_SET
  * @raw: reserves the size of the largest argument
  */
 struct angara_adm_cmd {
@@ -321,6 +357,7 @@ struct angara_adm_cmd {
 		struct angara_adm_text text;
 		struct angara_adm_link link;
 		struct angara_adm_mgmt mgmt;
+		struct angara_adm_route route;
 		__u8 raw[56];
 	};
 };
@@ -329,7 +366,8 @@ struct angara_adm_cmd {
  * struct angara_adm_cpl - entry of the admin completion queue
  * @row: TREE_GET
  * @value: TREE_GET: node that took the tree down; TREE_SET: rule that the row
- *	breaks; DESCRIBE: bytes of the whole text
+ *	breaks; DESCRIBE: bytes of the whole text; ROUTE_SET: router from
+ *	which a route breaks a rule
  * @tag: tag of the command
  * @status: ANGARA_ADM_ST_*
  * @phase: bit 0 toggles each time the ring wraps, 1 in the first pass

@@ -203,6 +203,7 @@ void ang_retry_put(struct ang_node *n, struct ang_port *port, u32 npkts, u32 dir
 bool ang_retry_step(struct ang_view *v, struct ang_node *n);
 void ang_retry_clear(struct ang_retry *r);
 void ang_retry_flush(struct ang_view *v, struct ang_node *n, u32 dir);
+void ang_nodes_look(struct ang_view *v);
 void ang_flaw_set(struct ang_fabric *fab, struct ang_port *port, u32 flaw);
 void ang_flaw_clear(struct ang_fabric *fab, struct ang_port *port, u32 flaw);
 void ang_link_down(struct ang_view *v, struct ang_node *n, u32 dir);
@@ -504,6 +505,42 @@ bool ang_lost_seen(struct ang_view *v);
 bool ang_lost_answer(const struct ang_view *v, const struct ang_pkt *p);
 void ang_nodes_admin(struct ang_view *v);
 void ang_lost_act(struct ang_view *v, struct ang_node *n);
+
+/* ang_detour.c */
+u32 ang_detour_row(const struct ang_topo *topo);
+u32 ang_detour_port(const struct ang_fabric *fab, u32 detour, u32 router, u32 dst);
+bool ang_detour_ready(struct ang_view *v, struct ang_node *n,
+		      const struct angara_adm_route *arg);
+u32 ang_detour_set(struct ang_view *v, struct ang_node *n,
+		   const struct angara_adm_route *arg, u32 *bad);
+bool ang_detour_reset(struct ang_view *v, struct ang_node *n);
+void ang_detour_torn(struct ang_view *v, struct ang_node *n);
+
+/**
+ * ang_route() - get the port by which packets to a node leave a router
+ * @v: view
+ * @router: node or switch
+ * @dst: node
+ *
+ * Paths that bypass links use ang_topo_route(): there are none while packets
+ * follow a table.
+ *
+ * Return: port; ANGARA_PORT_NONE if @router is @dst, or no route leads there.
+ */
+static inline u32 ang_route(const struct ang_view *v, u32 router, u32 dst)
+{
+	u32 detour = READ_ONCE(v->fab->detour);
+
+	return detour & ANG_DETOUR_TABLE ?
+	       ang_detour_port(v->fab, detour, router, dst) :
+	       ang_topo_route(&v->topo, router, dst);
+}
+
+/** ang_halted() - must nodes not send requests and results? */
+static inline bool ang_halted(const struct ang_view *v)
+{
+	return READ_ONCE(v->fab->detour) & ANG_DETOUR_HALT;
+}
 
 /* ang_combine.c */
 u32 ang_combine_work(u32 len, u32 type, u32 redop);

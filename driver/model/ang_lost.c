@@ -10,8 +10,8 @@
  * While a link is down, each of its two ends treats the router at the other end
  * as lost.  Operations that start after the link is up again succeed.
  *
- * Routes are fixed, so a packet cannot pass a lost node, and each node can
- * determine which of its operations are affected: operations whose path to the
+ * Routes change only while no packet follows them (ang_detour.c), so a packet
+ * cannot pass a lost node, and each node can determine which of its operations are affected: operations whose path to the
  * target or back leads over a lost node, and trees with a link to a lost node.
  * The node ends these operations and reports the lost node.  The host drops
  * packets in flight to a lost node, and later answers match no operation.  A
@@ -55,7 +55,7 @@ static bool port_down(const struct ang_port *port)
 
 /*
  * Follow the route to @to, both ends included, up to the first lost node or
- * link that is down.
+ * link that is down.  Without a route, @to counts as lost.
  */
 static struct ang_leg way_walk(struct ang_view *v, u32 from, u32 to)
 {
@@ -65,11 +65,15 @@ static struct ang_leg way_walk(struct ang_view *v, u32 from, u32 to)
 
 	while (!node_gone(fab, at)) {
 		const struct ang_port *port;
-		u32 dir = ang_topo_route(&v->topo, at, to);
+		u32 dir = ang_route(v, at, to);
 		u32 fell;
 
-		if (dir == ANGARA_PORT_NONE)
+		if (at == to)
 			return leg;
+		if (dir == ANGARA_PORT_NONE) {
+			at = to;
+			break;
+		}
 		port = ang_port(fab, ang_node(fab, at), dir);
 		at = port->peer;
 		ang_work(v, ANG_WORK_HOP);

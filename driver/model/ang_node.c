@@ -138,6 +138,8 @@ static void fabric_layout(struct ang_fabric *fab, const struct ang_cfg *cfg)
 	fab->off_table = pe_at(fab, cfg->topo.nodes);
 	fab->off_text = fab->off_table + ang_topo_table_size(&cfg->topo);
 	topo_describe(cfg, line, &fab->text_size);
+	fab->off_detour = (fab->off_text + fab->text_size + 1 + 7) & ~7ULL;
+	fab->detour_row = ang_detour_row(&cfg->topo);
 }
 
 u64 ang_fabric_size(const struct ang_cfg *cfg)
@@ -145,7 +147,7 @@ u64 ang_fabric_size(const struct ang_cfg *cfg)
 	struct ang_fabric fab;
 
 	fabric_layout(&fab, cfg);
-	return fab.off_text + fab.text_size + 1;
+	return fab.off_detour + 2ULL * cfg->topo.routers * fab.detour_row;
 }
 
 /*

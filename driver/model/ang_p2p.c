@@ -15,7 +15,7 @@
 static u32 request_way(struct ang_view *v, struct ang_node *n, u32 dst)
 {
 	return dst == n->id ? ANGARA_PORT_NONE :
-			      ang_topo_route(&v->topo, n->id, dst);
+			      ang_route(v, n->id, dst);
 }
 
 /**
@@ -25,12 +25,16 @@ static u32 request_way(struct ang_view *v, struct ang_node *n, u32 dst)
  * @dst: destination of the packet
  * @vc: virtual channel
  * @dir: out: link by which it leaves, ANGARA_PORT_NONE if it is for this node
+ *
+ * Return: true; false if it has to wait: for room, or for new routes.
  */
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
 	*dir = request_way(v, n, dst);
-	return *dir == ANGARA_PORT_NONE ||
+	if (*dir == ANGARA_PORT_NONE)
+		return dst == n->id;
+	return !(vc == ANGARA_VC_REQ && ang_halted(v)) &&
 	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
 }
 

@@ -492,6 +492,7 @@ void ang_recover(struct ang_view *v)
 		rings_void(fab, ang_node(fab, i));
 	each_node(v, true, torn_reset);
 	each_node(v, false, node_tell);
+	each_node(v, true, ang_detour_torn);
 	each_node(v, true, ang_faults_torn);
 	for (i = 0; i < fab->cfg.topo.routers; i++)
 		refs_clear(fab, ang_node(fab, i));

@@ -196,10 +196,13 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 	r.slot = ANG_TICKET_SLOT(p->off);
 	r.off = 0;
 	r.bytes = READ_ONCE(v->fab->lost);
-	dir = ang_topo_route(&v->topo, n->id, p->dst_node);
-	if (dir == ANGARA_PORT_NONE)
+	dir = ang_route(v, n->id, p->dst_node);
+	if (p->dst_node == n->id)
 		ang_result_p2p(v, n, &r);
-	else if (!ang_link_send(v, n, &r, ANGARA_PORT_NONE, dir, ANGARA_VC_RSP))
+	else if (dir == ANGARA_PORT_NONE)
+		ang_drop(v, n, p, ANGARA_DROP_LINK, 1);
+	else if (ang_halted(v) ||
+		 !ang_link_send(v, n, &r, ANGARA_PORT_NONE, dir, ANGARA_VC_RSP))
 		return false;
 	p->type = ANG_PKT_RESULT;
 	return true;

@@ -608,6 +608,13 @@ struct ang_node {
  *	(any thread)
  * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes (any thread)
  * @up_waits: a command waits until all nodes have handled @lost (any thread)
+ * @off_detour: offset of two tables of routes, behind the description; see
+ *	ang_detour.c
+ * @detour_row: bytes of a row of these tables; 0: the fabric is too large
+ * @detour: routes of packets, ANG_DETOUR_* (any thread)
+ * @detour_by: node that changes the routes, plus 1; 0: none (any thread)
+ * @detour_step: how far that change is
+ * @detour_at: next entry of the table that the change checks
  *
  * Any thread may access members marked "(any thread)".
  */
@@ -641,9 +648,19 @@ struct ang_fabric {
 	u32 flawed;
 	u32 broken;
 	u32 up_waits;
+	u64 off_detour;
+	u32 detour_row;
+	u32 detour;
+	u32 detour_by;
+	u32 detour_step;
+	u32 detour_at;
 };
 
-#define ANG_HEAD_SIZE	256	/* bytes before the first node */
+/* ang_fabric.detour; 0: packets follow the topology's routes. */
+#define ANG_DETOUR_TABLE	3U		/* number of the table in use, plus 1 */
+#define ANG_DETOUR_HALT		(1U << 31)	/* nodes send no requests and results */
+
+#define ANG_HEAD_SIZE	320	/* bytes before the first node */
 
 /**
  * ang_links_perfect() - are all links of a fabric up and without faults?
