@@ -566,3 +566,70 @@ void ang_adm_irq(struct ang_dev *adev)
 	wake_up(&adev->adm_wait);
 	schedule_work(&adev->aeq_work);
 }
+
+/**
+ * ang_adm_route_row() - give the device a row of a new table of routes
+ * @adev: device, after ang_dev_enter()
+ * @router: router of the row
+ * @row: the row
+ * @len: its bytes
+ *
+ * Return: as ang_adm_exec(); see ang_adm_route_use(), too.
+ * Context: process; may sleep.
+ */
+int ang_adm_route_row(struct ang_dev *adev, u32 router, const void *row, u32 len)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_ROUTE_SET,
+		.route = {
+			.router = cpu_to_le32(router),
+			.what = ANGARA_ROUTE_ROW,
+		},
+	};
+	struct angara_adm_cpl cpl;
+	u32 at;
+
+	static_assert(offsetof(struct angara_adm_route, addr) ==
+		      offsetof(struct angara_adm_counters, addr));
+
+	for (at = 0; at < len; at += ADM_BUF_SIZE) {
+		struct adm_call call = {
+			.cmd = &cmd,
+			.cpl = &cpl,
+			.data = row + at,
+			.len = min_t(u32, len - at, ADM_BUF_SIZE),
+			.killable = true,
+		};
+		int ret;
+
+		cmd.route.offset = cpu_to_le32(at);
+		cmd.route.length = cpu_to_le32(call.len);
+		ret = adm_run(adev, &call);
+		if (!ret)
+			ret = ang_adm_errno(cpl.status);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * ang_adm_route_use() - change the routes of the fabric
+ * @adev: device, after ang_dev_enter()
+ * @what: ANGARA_ROUTE_USE or ANGARA_ROUTE_OWN
+ *
+ * Return: as ang_adm_exec(); -EINVAL the table breaks a rule; -EEXIST another
+ * node is changing the routes; -ENOSPC the fabric is too large; -EOPNOTSUPP its
+ * nodes may not change routes.
+ * Context: process; may sleep.
+ */
+int ang_adm_route_use(struct ang_dev *adev, u8 what)
+{
+	struct angara_adm_cmd cmd = {
+		.opcode = ANGARA_ADM_ROUTE_SET,
+		.route.what = what,
+	};
+	struct angara_adm_cpl cpl;
+
+	return ang_adm_exec(adev, &cmd, &cpl);
+}

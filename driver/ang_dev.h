@@ -400,6 +400,8 @@ int ang_adm_simple(struct ang_dev *adev, u8 opcode, u16 ctx, u8 tree);
 int ang_adm_destroy(struct ang_dev *adev, u8 opcode, u16 num);
 int ang_adm_describe(struct ang_dev *adev, u32 offset, void *buf, u32 *size);
 int ang_adm_mgmt(struct ang_dev *adev, u8 opcode, u64 tid, struct angara_mgmt *pkt);
+int ang_adm_route_row(struct ang_dev *adev, u32 router, const void *row, u32 len);
+int ang_adm_route_use(struct ang_dev *adev, u8 what);
 int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 		     void *buf, size_t len);
 void ang_adm_irq(struct ang_dev *adev);

@@ -245,6 +245,13 @@ static const struct nla_policy port_set_policy[] = {
 	[ANGARA_A_PORT_SEED] = { .type = NLA_U64 },
 };
 
+static const struct nla_policy route_set_policy[] = {
+	[ANGARA_A_ROUTE_DEV] = { .type = NLA_U32 },
+	[ANGARA_A_ROUTE_ID] = { .type = NLA_U32 },
+	[ANGARA_A_ROUTE_ROW] = { .type = NLA_BINARY },
+	[ANGARA_A_ROUTE_USE] = NLA_POLICY_MAX(NLA_U8, 1),
+};
+
 #define ANG_POLICY(_policy) \
 	.policy = (_policy), .maxattr = ARRAY_SIZE(_policy) - 1
 
@@ -282,6 +289,8 @@ static const struct genl_ops ops[] = {
 		  delegate_policy),
 	ANG_NL_DO(ANGARA_CMD_PORT_SET, ang_nl_port_set, GENL_ADMIN_PERM,
 		  port_set_policy),
+	ANG_NL_DO(ANGARA_CMD_ROUTE_SET, ang_nl_route_set, GENL_ADMIN_PERM,
+		  route_set_policy),
 };
 
 int __init ang_nl_init(void)

@@ -28,4 +28,7 @@ int ang_nl_dump_done(struct netlink_callback *cb);
 /* netlink_port.c */
 int ang_nl_port_set(struct sk_buff *skb, struct genl_info *info);
 
+/* netlink_route.c */
+int ang_nl_route_set(struct sk_buff *skb, struct genl_info *info);
+
 #endif /* ANG_NETLINK_H */

@@ -292,6 +292,40 @@ repairs()
 	draws
 }
 
+# Runs a program whose processes send messages to each other, without trees.
+by_messages()
+{
+	if ! command -v angara-spmv >/dev/null; then
+		echo "ok $((++COUNT)) messages take the routes # SKIP no angara-spmv in PATH"
+		return
+	fi
+	timeout 120 angara-run -n 8 angara-spmv --n 403 --iters 3 --check --p2p \
+		>"$TMP/out" 2>"$TMP/err" || why 'messages do not arrive'
+	ok $? 'messages take the routes'
+}
+
+# Leads routes around links that are down. Tree 14 is as before at the end.
+routes()
+{
+	works 'route plan without a failure' '^no link is down$' route
+	ctl link set 0 X+ down || why 'the link is not down'
+	works 'route plan shows the routes' \
+		'^1 link is down: the routes can avoid it, [0-9]+ entries of tables change$' route plan
+	works 'route repair' '^1 link is down: the routes avoid it, ' route repair
+	by_messages
+	all_links 5 down || why 'the links are not down'
+	ctl route repair && grep -q '^7 links are down: the routes avoid them' "$TMP/out" &&
+		grep -q '14 pairs of nodes have no route' "$TMP/err" || why
+	ok $? 'route repair names nodes without a route'
+	all_links 5 up && ctl link set 0 X+ up || why 'a link is not up'
+	works 'route restore' '^the routes are those of the topology$' route restore
+	works 'route repair without a failure' '^no link is down: the routes are' route repair
+	as_user 54321 route restore
+	[ $? = 1 ] && grep -q 'Operation not permitted\|CAP_NET_ADMIN\|Permission denied' "$TMP/err" || why
+	ok $? 'route restore needs the right'
+	works 'tree repair after the links' '8 participants$' tree repair 14
+}
+
 # Creates tree 13 by management packets from one device, while tree 14 is up.
 in_band()
 {
@@ -722,6 +756,7 @@ devices_and_links
 trees
 plans
 repairs
+routes
 in_band
 users
 contexts

@@ -16,6 +16,7 @@
 #include <json-c/json.h>
 #include <linux/angara.h>
 #include <linux/angara_nl.h>
+#include <angara/fabric.h>
 #include <angara/topo.h>
 
 #include "ang_hw.h"
@@ -63,8 +64,8 @@ struct object {
 	size_t count;
 };
 
-extern const struct object dev_object, link_object, tree_object, ctx_object,
-	counters_object, monitor_object, top_object, capture_object, report_object,
+extern const struct object dev_object, link_object, route_object, tree_object,
+	ctx_object, counters_object, monitor_object, top_object, capture_object, report_object,
 	discover_object;
 
 /* args.c */
@@ -157,6 +158,7 @@ void ctl_put_u8(struct nl_msg **msg, int attr, uint8_t value);
 void ctl_put_u16(struct nl_msg **msg, int attr, uint16_t value);
 void ctl_put_u32(struct nl_msg **msg, int attr, uint32_t value);
 void ctl_put_u64(struct nl_msg **msg, int attr, uint64_t value);
+void ctl_put_bytes(struct nl_msg **msg, int attr, const void *value, size_t size);
 int ctl_call(struct nl *nl, struct nl_msg *msg, struct json_object **reply);
 int ctl_get(struct nl *nl, uint8_t command, const struct about *about,
 	   struct json_object **reply);
@@ -195,6 +197,8 @@ struct fabric {
 	struct angara_topo torus;
 	struct angara_fabric *graph;	/* NULL: a torus */
 	struct angara_fabric *around;	/* fabric_avoid(): avoids links that are down */
+	uint32_t down;		/* fabric_avoid(): cables that are down */
+	struct angara_detours detours;	/* what that changes */
 	uint32_t nodes;
 	uint32_t routers;
 	uint32_t ports;		/* ports of the largest router */
@@ -205,7 +209,7 @@ struct fabric {
 bool fabric_read(const char *text, struct fabric *fabric);
 int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric);
 int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
-		       uint32_t *down);
+		       uint32_t *down, struct angara_detours *detours);
 int fabric_avoid(struct nl *nl, struct fabric *fabric);
 void fabric_free(struct fabric *fabric);
 void fabric_add_places(struct nl *nl, struct json_object *devs);

@@ -207,11 +207,12 @@ out:
  * @id: number of the fabric
  * @graph: the fabric
  * @down: out: number of cables that are down
+ * @detours: out: what has changed; its size is set here
  *
  * Return: DONE or FAILED, with a message.
  */
 int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
-		       uint32_t *down)
+		       uint32_t *down, struct angara_detours *detours)
 {
 	const struct about about = { .has_fabric = true, .fabric = id };
 	struct angara_failure *failed;
@@ -221,6 +222,7 @@ int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
 	int ret;
 
 	*down = 0;
+	*detours = (struct angara_detours){ .size = sizeof(*detours) };
 	if (status)
 		return status;
 	failed = need_memory(json_object_array_length(links) + 1, sizeof(*failed));
@@ -246,7 +248,7 @@ int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
 		}
 	}
 	json_object_put(links);
-	ret = count ? angara_fabric_avoid(graph, failed, count, NULL) : 0;
+	ret = count ? angara_fabric_avoid(graph, failed, count, detours) : 0;
 	free(failed);
 	*down = count;
 	return ret ? fail("fabric 0x%llx: the links that are down cannot be avoided: %s",
@@ -257,14 +259,14 @@ int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
 int fabric_avoid(struct nl *nl, struct fabric *fabric)
 {
 	struct angara_fabric *graph = fabric->graph;
-	uint32_t down;
 	int status;
 
 	if (!graph && angara_fabric_open(fabric->name, &graph, NULL, 0))
 		return fail("fabric 0x%llx: its description cannot be read",
 			    (unsigned long long)fabric->id);
-	status = fabric_avoid_links(nl, fabric->id, graph, &down);
-	if (!status && down)
+	status = fabric_avoid_links(nl, fabric->id, graph, &fabric->down,
+				    &fabric->detours);
+	if (!status && fabric->down)
 		fabric->around = graph;
 	else if (!fabric->graph)
 		angara_fabric_close(graph);

@@ -27,8 +27,8 @@ enum {
 };
 
 static const struct object *const objects[] = {
-	&dev_object, &link_object, &tree_object, &ctx_object, &counters_object,
-	&monitor_object, &top_object, &capture_object, &report_object, &discover_object,
+	&dev_object, &link_object, &route_object, &tree_object, &ctx_object,
+	&counters_object, &monitor_object, &top_object, &capture_object, &report_object, &discover_object,
 };
 
 static void usage(FILE *to)

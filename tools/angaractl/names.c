@@ -104,6 +104,13 @@ static const struct attr tree_attrs[] = {
 				     NAMES(tree_counters, tree_words) },
 };
 
+static const struct attr route_attrs[] = {
+	PLACE,
+	[ANGARA_A_ROUTE_ID] = { "router", KIND_U32 },
+	[ANGARA_A_ROUTE_ROW] = { "row", KIND_TEXT },
+	[ANGARA_A_ROUTE_USE] = { "use", KIND_U8 },
+};
+
 static const struct attr check_attrs[] = {
 	PLACE,
 	[ANGARA_A_CHECK_ID] = { "tree", KIND_U8 },
@@ -143,6 +150,7 @@ static const struct set {
 	[ANGARA_CMD_FABRIC_GET] = SET(fabric_attrs),
 	[ANGARA_CMD_PORT_GET] = SET(port_attrs),
 	[ANGARA_CMD_PORT_SET] = SET(port_attrs),
+	[ANGARA_CMD_ROUTE_SET] = SET(route_attrs),
 	[ANGARA_CMD_TREE_GET] = SET(tree_attrs),
 	[ANGARA_CMD_TREE_SET] = SET(tree_attrs),
 	[ANGARA_CMD_TREE_CLEAR] = SET(tree_attrs),

@@ -100,6 +100,11 @@ void ctl_put_u64(struct nl_msg **msg, int attr, uint64_t value)
 	put(msg, attr, &value, sizeof(value));
 }
 
+void ctl_put_bytes(struct nl_msg **msg, int attr, const void *value, size_t size)
+{
+	put(msg, attr, value, size);
+}
+
 struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 			  const struct about *about)
 {

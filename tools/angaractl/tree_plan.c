@@ -142,6 +142,7 @@ static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 	const struct about one = { .has_dev = true, .dev = dev };
 	struct json_object *reply, *rows;
 	const char *text;
+	struct angara_detours detours;
 	uint32_t down;
 	int status;
 
@@ -158,7 +159,7 @@ static int plan_ask(struct nl *nl, struct request *r, uint32_t dev)
 	json_object_put(reply);
 	if (status)
 		return status;
-	status = fabric_avoid_links(nl, r->about.fabric, r->fabric, &down);
+	status = fabric_avoid_links(nl, r->about.fabric, r->fabric, &down, &detours);
 	if (status)
 		return status;
 	r->load = need_memory((size_t)angara_fabric_routers(r->fabric) *

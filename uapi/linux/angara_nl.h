@@ -41,8 +41,8 @@
  * Commands.  *_GET returns one object, or all objects with NLM_F_DUMP.  A dump
  * can be restricted to a device or a fabric, and a dump of rows also to
  * ANGARA_A_TREE_ID.  Trees and contexts of other partitions are visible with
- * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR, TREE_DELEGATE and PORT_SET need
- * CAP_NET_ADMIN.
+ * CAP_NET_ADMIN only; TREE_SET, TREE_CLEAR, TREE_DELEGATE, PORT_SET and
+ * ROUTE_SET need CAP_NET_ADMIN.
  *
  * The node of a device may keep switches, see ANGARA_TREE_ROUTER in
  * linux/angara.h.  Ports and rows of these switches are objects of the device,
@@ -64,6 +64,7 @@ enum {
 	ANGARA_CMD_EVENT,		/* sent to multicast groups */
 	ANGARA_CMD_FABRIC_GET,
 	ANGARA_CMD_PORT_SET,
+	ANGARA_CMD_ROUTE_SET,
 	__ANGARA_CMD_MAX
 };
 
@@ -138,6 +139,25 @@ enum {
 };
 
 #define ANGARA_A_PORT_MAX (__ANGARA_A_PORT_MAX - 1)
+
+/*
+ * Routes between nodes: ANGARA_CMD_ROUTE_SET.  A request gives a router's row of
+ * a new table, as angara_fabric_row() of libangara writes it, or has all routers
+ * of the fabric use the table.  Any device of the fabric takes all rows.
+ */
+enum {
+	ANGARA_A_ROUTE_UNSPEC,
+	ANGARA_A_ROUTE_PAD,
+	ANGARA_A_ROUTE_DEV,		/* u32 */
+	ANGARA_A_ROUTE_NODE,		/* u32 */
+	ANGARA_A_ROUTE_FABRIC,		/* u64 */
+	ANGARA_A_ROUTE_ID,		/* u32: router of the row */
+	ANGARA_A_ROUTE_ROW,		/* binary: the row */
+	ANGARA_A_ROUTE_USE,		/* u8: 1: the table; 0: the topology's routes */
+	__ANGARA_A_ROUTE_MAX
+};
+
+#define ANGARA_A_ROUTE_MAX (__ANGARA_A_ROUTE_MAX - 1)
 
 /* Tree rows: ANGARA_CMD_TREE_GET, TREE_SET, TREE_CLEAR, TREE_DELEGATE. */
 enum {
