@@ -136,6 +136,8 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->acks = below(rng, 2);
 	c->packet = 16U << below(rng, 5);
 	c->train = 1U << below(rng, 3);
+	if (c->routing == SIM_DETERMINISTIC)
+		c->train = 1;
 	c->link_latency = 2000 + below(rng, 200000);
 	c->inject = below(rng, 400000);
 	c->eject = below(rng, 400000);
