@@ -472,7 +472,7 @@ check 'a block that does not fit' refuses "--block '5x2': not sizes" \
 	--torus 4x4 --block 5x2
 check 'a source outside of the block' refuses 'outside of the block' \
 	--torus 4x4 --block 2x2 --source 15
-check 'no such source' refuses "--source '16': no such node" \
+check 'no such source' refuses "--source '16': not a node from 0 to 15" \
 	--torus 4x4 --source 16
 check 'messages need hosts' refuses 'node 5 has no participant' \
 	--torus 6x4 --block 5x2 --mode p2p

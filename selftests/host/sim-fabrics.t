@@ -483,7 +483,7 @@ check 'stripes out of order' refused 'ascending' stripe --trees 4,2
 check 'stripes of no length' refused "--bytes 'x'" stripe --bytes x
 check 'stripes of an unknown operation' refused "--op 'gather'" stripe --op gather
 check 'stripes for no goal' refused "--goal 'x'" stripe --goal x
-check 'stripes from no node' refused 'no such node' stripe --root 64
+check 'stripes from no node' refused 'not a node from 0 to 63' stripe --root 64
 check 'a block on another fabric' refused 'mkns:8x4' coll --fabric mkns:8x4 \
 	--block 2x2
 check 'messages along a tree with switches' fails 'no participant' coll \
@@ -493,13 +493,13 @@ check 'too many pairs' refused 'select one node with' pairs --fabric mkns:8x10x1
 check 'capacity of a hot spot' refused 'hotspot' capacity --pattern hotspot
 check 'no seeds' refused 'from 1 to 10' curve --seeds 0
 check 'an invalid step' refused "--step 'x'" curve --step x
-check 'no window' refused 'no time to measure in' curve --time 0ns
-check 'no such node' refused 'no such node' pairs --fabric mkns:8x4 --from 32
+check 'no window' refused 'not a time from 1ps to' curve --time 0ns
+check 'no such node' refused 'not a node from 0 to 31' pairs --fabric mkns:8x4 --from 32
 echo '0 3 9' >"$TAP_TMP/bad"
 check 'a route by a port without a cable' refused ':1: the port has no cable' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 echo '9 3 0' >"$TAP_TMP/bad"
-check 'a route from a missing router' refused ':1: there is no such router' \
+check 'a route from a missing router' refused ':1: router 9: not from 0 to 7' \
 	traffic --fabric "file:$TAP_TMP/ring" --routes "$TAP_TMP/bad"
 printf '1 0 0\n2 0 1\n' >"$TAP_TMP/bad"
 check 'a route in a circle' refused 'from router 1 to node 0 goes in a cycle' \

@@ -282,7 +282,7 @@ for torus in 8 5x3 3x3x3; do
 done
 check 'places of a ring: packets' places packet
 check 'places of a ring: flits' places flit
-check 'brief: percent' refused 'more than 100' traffic --brief 101
+check 'brief: percent' refused 'not a number from 0 to 100' traffic --brief 101
 for torus in 4x4 5x3 2x2x2 8 7; do
 	for flits in 1 3 17; do
 		check "flits and credits: $torus, packets of $flits" conserved $torus \

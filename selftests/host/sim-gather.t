@@ -133,6 +133,6 @@ check 'moved numbers of a ring' refused '--algo doubling or bruck' gather \
 check 'moved numbers on another fabric' refused '--moved: needs a --torus' gather \
 	--algo doubling --fabric mkns:8x4 --moved
 check 'an exchange of nothing' refused 'only with --moved' gather --exchange
-check 'no such root of a gather' refused "--root '16': no such node" gather --op gather \
+check 'no such root of a gather' refused "--root '16': not a node from 0 to 15" gather --op gather \
 	--torus 4x4 --root 16
 plan

@@ -42,7 +42,21 @@ bad_value()
 	return 1
 }
 
+# Is the option's value a word, a list or a file?
+has_no_range()
+{
+	case $1:$2 in
+	gather:dims) ;;
+	*:pattern | *:op | *:mode | *:roots | *:block | *:children | *:sizes | *:algo | \
+		*:ranks | *:table | *:file | *:goal | *:config | *:format | *:routes | \
+		*:faults | *:restore | *:torus | *:fabric | *:vc | *:reduce | *:copies | \
+		*:routing | *:acks | *:accuracy | *:watch) ;;
+	*) return 1 ;;
+	esac
+}
+
 # values COMMAND OPTION...: the command refuses each of these options with each bad value.
+# For a number that is too great, and for text that is no number, the error names the range.
 values()
 {
 	local option value bad=0
@@ -51,6 +65,12 @@ values()
 	for option in "${@:2}"; do
 		for value in "${VALUES[@]}"; do
 			bad_value "$1" "--$option=$value" || bad=1
+			has_no_range "$1" "$option" || [ -z "$value" ] ||
+				grep -qE ' from [^ ]+ to [^ ]+|above 0 and below 100$' \
+					"$TAP_TMP/err" && continue
+			echo "--$option=$value: the error names no range"
+			cat "$TAP_TMP/err"
+			bad=1
 		done
 	done
 	return $bad
@@ -71,6 +91,13 @@ common()
 without()
 {
 	bad_value "${@:2}" && grep -qF -- "$1" "$TAP_TMP/err"
+}
+
+# endless LINE COMMAND ARGUMENT...: the command refuses a file of this line without
+# an end, which is its standard input.
+endless()
+{
+	without 'more than' "${@:2}" < <(yes "$1")
 }
 
 # Files are opened before anything is simulated.
@@ -114,17 +141,41 @@ check 'params: no --routes' without 'does not use them' params --routes /none
 check 'params: no JSON' without 'use --origins for a table' params -j
 check 'flits: no --faults' without 'flits: does not support --trace' flits --faults /none
 check '--watch alone' without 'needs a --trace' coll --watch 0
-check '--stop-at 0' without 'not a time above 0' coll --mode p2p --stop-at 0us \
+check '--stop-at 0' without 'not a time from 1ps to 1000000s' coll --mode p2p --stop-at 0us \
 	--checkpoint "$TAP_TMP/at"
-check 'no scenarios' without 'at least one scenario' stress --count 0
-check 'too many scenarios' without 'exceed 2^64' stress --first 18446744073709551615 --count 2
+check 'no scenarios' without 'not a number from 1 to' stress --count 0
+check 'too many scenarios' without 'from 0 to 18446744073709551613' stress \
+	--first 18446744073709551614 --count 2
 check 'no operations: spmv' without 'from 1 to' spmv --nonzeros 0
 check 'no operations: heat2d' without 'from 1 to' heat2d --flop 0
-check 'one node: spmv' without 'power of two from 2' spmv --from 1
-check 'one node: heat2d' without 'power of two from 2' heat2d --from 1 --to 1
+check 'one node: spmv' without 'a number from 2 to 1048576' spmv --from 1
+check 'one node: heat2d' without 'a number from 2 to 1048576' heat2d --from 1 --to 1
+check 'no power of two' without 'power of two from 2 to 1048576' heat2d --from 3
 check 'no bytes: gather' without 'nothing to send' gather --algo ring --bytes 0
 check 'a rate beyond all machines' without 'from 0.001 to 1e+12' heat2d --rate 1e300
 check 'invalid loads' without 'not a number above 0' traffic --load 0
+check 'too great: a number' without 'not a number from 1 to 16' coll \
+	--trees 99999999999999999999
+check 'too great: a time' without 'not a time from 0ps to 1000000s' traffic \
+	--warmup 9000000000000s
+check 'too great: a time of 2^64' without 'not a time from 1ns to 1s' coll \
+	--link-latency 99999999999999999999s
+check 'too great: a rate' without 'not a rate from 1Mbit/s to 100Tbit/s' coll \
+	--link-rate 99999999999Tbit/s
+check 'too great: a frequency' without 'not a frequency from 1MHz to 1000GHz' coll \
+	--clock 99999999999999GHz
+check 'too great: bytes' without 'not a number of bytes from 0 to 1GiB' gather \
+	--bytes 99999999999TiB
+check 'too great: bytes of a packet' without 'from 0 to 256, the longest packet' \
+	pairs --bytes 257
+check 'too great: a node' without 'not a node from 0 to 3' pairs --from 4
+check 'too great: a node of a trace' without 'not nodes from 0 to 3' coll --mode p2p \
+	--trace /dev/null --watch 4
+check 'endless lines: a table' endless '1 2' spmv --table /dev/stdin
+check 'endless lines: parameters' endless 'train = 1' coll --config /dev/stdin
+check 'endless lines: routes' endless '0 1 0' coll --routes /dev/stdin
+check 'endless lines: faults' endless '0 0 0 0 1' coll --faults /dev/stdin
+check 'endless lines: a trace' endless '#' replay --file /dev/stdin
 check 'files that cannot be written' unwritable
 check 'files that can be written' written
 for command in "${!RUN[@]}"; do

@@ -690,14 +690,14 @@ check 'sizes as of all tools' diff <("$SIM" coll --torus 2 --bytes 4K | cut -c 1
 	<("$SIM" coll --torus 2 --bytes 4KiB | cut -c 1-50)
 check 'a size with a fraction' refused 'not a number of bytes' coll --bytes 1.5K
 check 'bad torus' refused 'not 1 to 4 sizes' coll --torus 4x0
-check 'bad time' refused "not a time, such as 80ns" coll --link-latency 80
-check 'bad rate' refused "not a rate, such as 75Gbit/s" coll --link-rate 75Gb
+check 'bad time' refused "not a time from 1ns to 1s" coll --link-latency 80
+check 'bad rate' refused "not a rate from 1Mbit/s" coll --link-rate 75Gb
 check 'bad choice' refused 'not cut-through|store-and-forward' coll --vc maybe
-check 'out of range' refused "buffer '3': not from 4 to 1024" coll --buffer 3
-check 'time out of range' refused 'not from 1ns to 1s' coll --link-latency 2s
-check 'frequency out of range' refused 'not from 1MHz to 1000GHz' coll \
+check 'out of range' refused "buffer '3': not a number from 4 to 1024" coll --buffer 3
+check 'time out of range' refused 'not a time from 1ns to 1s' coll --link-latency 2s
+check 'frequency out of range' refused 'not a frequency from 1MHz to 1000GHz' coll \
 	--clock 1kHz
-check 'nothing is measured' refused "--time '0us': no time" traffic --time 0us
+check 'nothing is measured' refused "--time '0us': not a time from 1ps to 1000000s" traffic --time 0us
 check 'no packet is measured' fails '--load 1e-9: no packet is measured' \
 	traffic --torus 2 --load 1e-9
 check 'more nodes than at most' refused "--from '64': more than --to '32'" \
@@ -718,15 +718,15 @@ check 'a long trace of atomic operations: time is proportional' long_trace ATOMI
 check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
 check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x
 check 'too many trees' refused 'not a number from 1 to 16' coll --trees 17
-check 'no such root' refused "--root '64': no such node" coll --root 64
-check 'no such root: 2^32' refused "--root '4294967296': no such node" coll \
+check 'no such root' refused "--root '64': not a node from 0 to 63" coll --root 64
+check 'no such root: 2^32' refused "--root '4294967296': not a node from 0 to 63" coll \
 	--root 4294967296
-check 'no such source: 2^32 + 1' refused "--source '4294967297': no such node" \
+check 'no such source: 2^32 + 1' refused "--source '4294967297': not a node from 0 to 63" \
 	coll --source 4294967297
 check 'bad pattern' refused 'not one of uniform' traffic --pattern none
 check 'bad load' refused 'not a number above 0' traffic --load 0.1,x
 check 'load of 100' refused 'above 0 and below 100' traffic --load 100
-check 'times that overflow' refused "--warmup '10000000s': not a time up to 1000000s" \
+check 'times that overflow' refused "--warmup '10000000s': not a time from 0ps to 1000000s" \
 	traffic --warmup 10000000s --time 10000000s
 check 'one node only' refused 'two nodes or more' traffic --torus 1
 check 'bad line of a file' refused "bad.conf:3: clock 'fast': not a frequency" \

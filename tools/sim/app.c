@@ -14,6 +14,7 @@
 #include "lines.h"
 
 #define WORK_MOST	1000000U	/* operations per row, entry or cell */
+#define NODES_MOST	(1U << 20)
 #define RATE_LEAST	1e-3	/* MFlop/s */
 #define RATE_MOST	1e12
 
@@ -49,7 +50,7 @@ static void table_read(const char *path)
 	char err[512];
 	int ret;
 
-	if (sim_lines_open(&l, path, err, sizeof(err)))
+	if (sim_lines_open(&l, path, SIM_LINES_FEW, err, sizeof(err)))
 		bad_usage("--table %s", err);
 	points = 0;
 	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
@@ -145,11 +146,11 @@ static u32 log2_of(const char *option)
 	u64 nodes = arg_number(option);
 	u32 n = 0;
 
-	while (n < 20 && 1ULL << n < nodes)
+	while (1ULL << n < nodes)
 		n++;
-	if (!n || 1ULL << n != nodes)
-		bad_usage("--%s '%s': not a power of two from 2 to 2^20", option,
-			  arg_text(option));
+	if (1ULL << n != nodes)
+		bad_usage("--%s '%s': not a power of two from 2 to %u", option,
+			  arg_text(option), NODES_MOST);
 	return n;
 }
 
@@ -163,16 +164,6 @@ static void sizes_of(u32 *from, u32 *to)
 			  arg_text("to"));
 }
 
-/* Exits unless the option is a number of operations per row, entry or cell. */
-static void need_work(const char *option)
-{
-	u64 number = arg_number(option);
-
-	if (!number || number > WORK_MOST)
-		bad_usage("--%s '%s': not a number from 1 to %u", option,
-			  arg_text(option), WORK_MOST);
-}
-
 static void common_checks(void)
 {
 	double rate;
@@ -184,23 +175,19 @@ static void common_checks(void)
 	if (*end || !(rate >= RATE_LEAST && rate <= RATE_MOST))
 		bad_usage("--rate '%s': not a number of MFlop/s from %g to %g",
 			  arg_text("rate"), RATE_LEAST, RATE_MOST);
-	need_time("step-overhead");
-	if (!arg_number("dims") || arg_number("dims") > ANG_MAX_DIMS)
-		bad_usage("--dims '%s': not a number from 1 to %u",
-			  arg_text("dims"), ANG_MAX_DIMS);
 }
 
 static const struct sim_opt spmv_opts[] = {
-	{ "rows", SIM_T_NUMBER, "20480000", "rows of the matrix" },
-	{ "nonzeros", SIM_T_NUMBER, "10", "per row" },
+	{ "rows", SIM_T_NUMBER, "20480000", "rows of the matrix", 1, 1U << 28 },
+	{ "nonzeros", SIM_T_NUMBER, "10", "per row", 1, WORK_MOST },
 	{ "rate", SIM_T_TEXT, "591", "compute rate of a node in MFlop/s" },
 	{ "step-overhead", SIM_T_TIME, "0s", "fixed time of a multiplication" },
 	{ "table", SIM_T_FILE, NULL, "file of measured times: rows of a node, seconds" },
-	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
-	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
-	{ "to", SIM_T_NUMBER, "2048", "nodes at most" },
+	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori", 1, ANG_MAX_DIMS },
+	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two", 2, NODES_MOST },
+	{ "to", SIM_T_NUMBER, "2048", "nodes at most", 2, NODES_MOST },
 	{ "algo", SIM_T_TEXT, "doubling", "by messages: doubling, ring, bruck" },
-	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
+	{ "trees", SIM_T_NUMBER, "16", "for broadcasts", 1, ANG_DEF_TREES },
 	{ "stripe", SIM_T_FLAG, NULL, "split each node's block over all trees" },
 	{ "ranks", SIM_T_TEXT, "first",
 	  "dimension along which neighbouring ranks are: first or last" },
@@ -247,16 +234,9 @@ static int spmv_cmd(struct env *e)
 	common_checks();
 	sizes_of(&from, &to);
 	need_torus(e, "spmv");
-	need_work("nonzeros");
 	if (!gather_valid(&g, 1))
 		bad_usage("--algo '%s': not one of doubling, ring, bruck",
 			  arg_text("algo"));
-	if (!arg_number("trees") || arg_number("trees") > ANG_DEF_TREES)
-		bad_usage("--trees '%s': not a number from 1 to %u",
-			  arg_text("trees"), ANG_DEF_TREES);
-	if (!arg_number("rows") || arg_number("rows") > 1ULL << 28)
-		bad_usage("--rows '%s': not a number from 1 to 2^28",
-			  arg_text("rows"));
 	o = out_new("Sparse matrix times vector", APP_COLUMNS);
 	for (i = from; i <= to; i++) {
 		torus_of(e, (u32)arg_number("dims"), i);
@@ -275,7 +255,7 @@ const struct cmd cmd_spmv = {
 static const struct sim_opt heat_opts[] = {
 	{ "cells", SIM_T_TEXT, "40960000,81920000,163840000",
 	  "cells of the grid, separated by commas" },
-	{ "flop", SIM_T_NUMBER, "13", "floating-point operations per cell" },
+	{ "flop", SIM_T_NUMBER, "13", "floating-point operations per cell", 1, WORK_MOST },
 	{ "rate", SIM_T_TEXT, "11000", "compute rate of a node in MFlop/s" },
 	{ "step-overhead", SIM_T_TIME, "9.5us",
 	  "fixed time of a step on a node" },
@@ -283,9 +263,9 @@ static const struct sim_opt heat_opts[] = {
 	{ "bytes", SIM_T_BYTES, "8", "size of the maximum" },
 	{ "children", SIM_T_TEXT, "deepest",
 	  "subtree that gets messages first: deepest or shallowest" },
-	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori" },
-	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two" },
-	{ "to", SIM_T_NUMBER, "32768", "nodes at most" },
+	{ "dims", SIM_T_NUMBER, "4", "dimensions of the tori", 1, ANG_MAX_DIMS },
+	{ "from", SIM_T_NUMBER, "2", "nodes at least, a power of two", 2, NODES_MOST },
+	{ "to", SIM_T_NUMBER, "32768", "nodes at most", 2, NODES_MOST },
 	{ NULL },
 };
 
@@ -312,9 +292,10 @@ static int heat_times(struct env *e, double *t)
 static uint64_t heat_cells(const char *text)
 {
 	uint64_t cells;
+	char why[128];
 
-	if (sim_parse(SIM_T_NUMBER, text, &cells) || !cells)
-		bad_usage("--cells '%s': not a whole number above 0", text);
+	if (sim_value(SIM_T_NUMBER, text, 1, UINT64_MAX, &cells, why, sizeof(why)))
+		bad_usage("--cells '%s': %s", text, why);
 	return cells;
 }
 
@@ -344,7 +325,6 @@ static int heat_cmd(struct env *e)
 	u32 log2[2], i;
 
 	common_checks();
-	need_work("flop");
 	sizes_of(&log2[0], &log2[1]);
 	need_torus(e, "heat2d");
 	while ((item = arg_list(&rest)))

@@ -44,16 +44,25 @@ void bad_usage(const char *fmt, ...)
 	exit(SIM_USAGE);
 }
 
+/* Greatest value of an option whose table has none. */
+static uint64_t most_of(unsigned int type)
+{
+	if (type == SIM_T_TIME)
+		return SIM_TIME_MOST;
+	return type == SIM_T_BYTES ? SIM_BYTES_MOST : UINT64_MAX;
+}
+
 static void value_set(struct given *g, const char *text)
 {
-	const char *right;
+	const struct sim_opt *o = g->opt;
+	char why[128];
 
 	g->text = text;
-	if (!text || g->opt->type >= SIM_T_TEXT)
+	if (!text || o->type >= SIM_T_TEXT)
 		return;
-	right = sim_parse(g->opt->type, text, &g->number);
-	if (right)
-		bad_usage("--%s '%s': not %s", g->opt->name, text, right);
+	if (sim_value(o->type, text, o->min, o->max ? o->max : most_of(o->type),
+		      &g->number, why, sizeof(why)))
+		bad_usage("--%s '%s': %s", o->name, text, why);
 }
 
 static void defaults(const struct sim_opt *opts)

@@ -20,13 +20,20 @@
  * @type: SIM_T_TIME, _RATE, _BYTES, _NUMBER, SIM_T_TEXT, _FLAG or _FILE
  * @value: default; NULL for none
  * @help: description
+ * @min: least value of a time, a number or a number of bytes
+ * @max: greatest value; 0: SIM_TIME_MOST, SIM_BYTES_MOST, or any number below 2^64
  */
 struct sim_opt {
 	const char *name;
 	unsigned int type;
 	const char *value;
 	const char *help;
+	uint64_t min;
+	uint64_t max;
 };
+
+#define SIM_TIME_MOST	1000000000000000000ULL	/* in ps: sums of a few stay below 2^64 */
+#define SIM_BYTES_MOST	(1U << 30)
 
 #define SIM_T_TEXT	100
 #define SIM_T_FLAG	101	/* takes no value; "yes" if given */

@@ -56,11 +56,6 @@ void need_one_packet(const struct env *e);
 double need_load(const char *text);
 /* A node of the fabric. */
 u32 need_node(const struct env *e, const char *option);
-/*
- * A simulated time of the command line; exits if a sum of a few such times
- * could overflow.
- */
-u64 need_time(const char *option);
 /* Exits unless the fabric is a torus of up to four dimensions. */
 void need_torus(const struct env *e, const char *what);
 

@@ -20,7 +20,7 @@ static const struct sim_opt opts[] = {
 	  "allgather by doubling or Bruck: nodes take part under numbers that suit the torus" },
 	{ "exchange", SIM_T_FLAG, NULL,
 	  "with --moved: exchange blocks first, instead of reordering them at the end" },
-	{ "trees", SIM_T_NUMBER, "16", "for broadcasts" },
+	{ "trees", SIM_T_NUMBER, "16", "for broadcasts", 1, ANG_DEF_TREES },
 	{ "stripe", SIM_T_FLAG, NULL, "split each node's bytes over all trees" },
 	{ "ranks", SIM_T_TEXT, "first",
 	  "dimension along which neighbouring ranks are: first or last" },
@@ -171,8 +171,6 @@ static int size(struct env *e, struct out *o)
 
 static int run(struct env *e)
 {
-	if (arg_number("cut") > UINT32_MAX)
-		bad_usage("--cut '%s': not a number below 4GiB", arg_text("cut"));
 	return each_size(e, ops[op_of()],
 			 "torus,nodes,algorithm,bytes,us,ejected,links,delivered,events,seconds",
 			 size);

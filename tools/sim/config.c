@@ -137,6 +137,12 @@ static const struct unit sizes[] = {
 	{ "GiB", 1 << 30 }, { NULL, 0 },
 };
 
+/* Units by type, smallest first; types without a unit have no entry. */
+static const struct unit * const units_of[] = {
+	[SIM_T_TIME] = times, [SIM_T_RATE] = rates, [SIM_T_FREQ] = freqs,
+	[SIM_T_NUMBER] = NULL, [SIM_T_BYTES] = sizes,
+};
+
 /* Return: 0 or -1; *@value is @text's number times the scale of its unit. */
 static int with_unit(const char *text, const struct unit *units, double *value)
 {
@@ -158,39 +164,66 @@ static int with_unit(const char *text, const struct unit *units, double *value)
 	return -1;
 }
 
-static const char *parse_number(const char *text, uint64_t *value)
+static bool parse_number(const char *text, uint64_t *value)
 {
 	const char *end = opts_digits(text, UINT64_MAX, value);
 
-	return end && !*end ? NULL : "a whole number";
+	return end && !*end;
 }
 
-const char *sim_parse(unsigned int type, const char *text, uint64_t *value)
+/* Return: is @text a value below 2^64? */
+static bool parse(unsigned int type, const char *text, uint64_t *value)
 {
-	double number = 0;
+	double number;
 
-	switch (type) {
-	case SIM_T_TIME:
-		if (with_unit(text, times, &number))
-			return "a time, such as 80ns";
-		break;
-	case SIM_T_RATE:
-		if (with_unit(text, rates, &number))
-			return "a rate, such as 75Gbit/s";
-		break;
-	case SIM_T_BYTES:
-		return opts_scaled(text, value) ? NULL :
-		       "a number of bytes, such as 256 or 4KiB";
-	case SIM_T_FREQ:
-		if (with_unit(text, freqs, &number) || number < 1)
-			return "a frequency, such as 500MHz";
-		number = SEC / number;
-		break;
-	default:
+	if (type == SIM_T_NUMBER)
 		return parse_number(text, value);
+	if (type == SIM_T_BYTES)
+		return opts_scaled(text, value);
+	if (with_unit(text, units_of[type], &number))
+		return false;
+	if (type == SIM_T_FREQ) {
+		if (number < 1)
+			return false;
+		number = SEC / number;
 	}
 	*value = (uint64_t)llround(number);
-	return NULL;
+	return true;
+}
+
+/* A value with the largest unit of which it is a multiple. */
+static void value_text(unsigned int type, uint64_t value, char *buf, size_t len)
+{
+	const struct unit *u = units_of[type];
+	double number = (double)value;
+
+	if (!u) {
+		snprintf(buf, len, "%llu", (unsigned long long)value);
+		return;
+	}
+	if (type == SIM_T_FREQ)
+		number = (double)SEC / number;
+	while (u[1].name && number >= u[1].scale && fmod(number, u[1].scale) == 0)
+		u++;
+	snprintf(buf, len, "%.10g%s", number / u->scale, u->name);
+}
+
+int sim_value(unsigned int type, const char *text, uint64_t min, uint64_t max,
+	      uint64_t *value, char *why, size_t len)
+{
+	static const char * const what[] = {
+		[SIM_T_TIME] = "time", [SIM_T_RATE] = "rate",
+		[SIM_T_FREQ] = "frequency", [SIM_T_NUMBER] = "number",
+		[SIM_T_BYTES] = "number of bytes",
+	};
+	char least[32], most[32];
+
+	if (parse(type, text, value) && *value >= min && *value <= max)
+		return 0;
+	value_text(type, type == SIM_T_FREQ ? max : min, least, sizeof(least));
+	value_text(type, type == SIM_T_FREQ ? min : max, most, sizeof(most));
+	snprintf(why, len, "not a %s from %s to %s", what[type], least, most);
+	return -EINVAL;
 }
 
 static int parse_choice(const struct sim_param *p, const char *text,
@@ -308,36 +341,12 @@ const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len)
 	return buf;
 }
 
-/* Units by type, smallest first; types without a unit have no entry. */
-static const struct unit * const units_of[] = {
-	[SIM_T_TIME] = times, [SIM_T_RATE] = rates, [SIM_T_FREQ] = freqs,
-	[SIM_T_BYTES] = sizes,
-};
-
-/* A value with the largest unit of which it is at least one. */
-static void value_text(const struct sim_param *p, uint64_t value, char *buf,
-		       size_t len)
-{
-	double number = p->type == SIM_T_FREQ ? (double)SEC / (double)value :
-						(double)value;
-	const struct unit *u = p->type < SIM_T_NUMBER || p->type == SIM_T_BYTES ?
-			       units_of[p->type] : NULL;
-
-	if (!u) {
-		snprintf(buf, len, "%llu", (unsigned long long)value);
-		return;
-	}
-	while (u[1].name && number >= u[1].scale)
-		u++;
-	snprintf(buf, len, "%g%s", number / u->scale, u->name);
-}
-
 static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 	       char *err, size_t len)
 {
 	uint64_t *at = (uint64_t *)((char *)cfg + p->off);
-	const char *right;
 	uint64_t value;
+	char why[128];
 
 	if (p->type == SIM_T_TORUS)
 		return set_torus(cfg, p->name, text, err, len);
@@ -349,19 +358,8 @@ static int set(struct sim_cfg *cfg, const struct sim_param *p, const char *text,
 		snprintf(err, len, "%s '%s': not %s", p->name, text, p->choices);
 		return -EINVAL;
 	}
-	right = sim_parse(p->type, text, &value);
-	if (right) {
-		snprintf(err, len, "%s '%s': not %s", p->name, text, right);
-		return -EINVAL;
-	}
-	if (value < p->min || value > p->max) {
-		char least[32], most[32];
-
-		value_text(p, p->min, least, sizeof(least));
-		value_text(p, p->max, most, sizeof(most));
-		snprintf(err, len, "%s '%s': not from %s to %s", p->name, text,
-			 p->type == SIM_T_FREQ ? most : least,
-			 p->type == SIM_T_FREQ ? least : most);
+	if (sim_value(p->type, text, p->min, p->max, &value, why, sizeof(why))) {
+		snprintf(err, len, "%s '%s': %s", p->name, text, why);
 		return -EINVAL;
 	}
 	*at = value;
@@ -424,7 +422,7 @@ int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len)
 {
 	struct sim_lines l;
 	char why[256];
-	int rc = sim_lines_open(&l, path, err, len);
+	int rc = sim_lines_open(&l, path, SIM_LINES_FEW, err, len);
 
 	if (rc)
 		return rc;

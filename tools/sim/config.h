@@ -170,13 +170,18 @@ uint64_t sim_cfg_train_most(const struct sim_cfg *cfg);
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
 
 /**
- * sim_parse() - read a value with its unit
+ * sim_value() - read a value with its unit
  * @type: SIM_T_TIME, _RATE, _FREQ, _NUMBER or _BYTES
  * @text: "80ns", "75Gbit/s", "500MHz", "16", "256" or "4KiB"
+ * @min: least value; of a frequency, the least period
+ * @max: greatest
  * @value: out
+ * @why: out: text such as "not a time from 1ns to 1s"
+ * @len: size of @why
  *
- * Return: 0, or a description of a valid value.
+ * Return: 0 or -EINVAL.
  */
-const char *sim_parse(unsigned int type, const char *text, uint64_t *value);
+int sim_value(unsigned int type, const char *text, uint64_t min, uint64_t max,
+	      uint64_t *value, char *why, size_t len);
 
 #endif /* ANG_SIM_CONFIG_H */

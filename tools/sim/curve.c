@@ -272,18 +272,13 @@ static int curve_cmd(struct env *e)
 		bad_usage("--pattern 'hotspot': PCIe of the hot module saturates, not the network; the command 'traffic' measures it");
 	v->e = e;
 	v->seeds = (u32)arg_number("seeds");
-	if (!v->seeds || arg_number("seeds") > SEEDS_MOST)
-		bad_usage("--seeds '%s': not a number from 1 to %u",
-			  arg_text("seeds"), SEEDS_MOST);
-	if (!arg_number("time"))
-		bad_usage("--time '%s': no time to measure in", arg_text("time"));
 	v->c = (struct traffic){
 		.pattern = (u32)pattern_find(pattern),
 		.bytes = (u32)arg_number("bytes"),
-		.warmup = need_time("warmup"),
+		.warmup = arg_number("warmup"),
 	};
-	v->c.end = v->c.warmup + need_time("time");
-	v->c.stop = v->c.end + need_time("drain");
+	v->c.end = v->c.warmup + arg_number("time");
+	v->c.stop = v->c.end + arg_number("drain");
 	v->share = share_of(e, &v->c);
 	if (!v->share)
 		bad_usage("--pattern '%s': on this fabric no module sends a packet", pattern);
@@ -312,9 +307,9 @@ static const struct sim_opt curve_opts[] = {
 	{ "limit", SIM_T_TEXT, "3",
 	  "multiple of the idle fabric's delay that counts as saturation" },
 	{ "bytes", SIM_T_BYTES, "256", "payload, at most one packet" },
-	{ "seeds", SIM_T_NUMBER, "3", "runs per load, with different seeds" },
+	{ "seeds", SIM_T_NUMBER, "3", "runs per load, with different seeds", 1, SEEDS_MOST },
 	{ "warmup", SIM_T_TIME, "5us", "not measured" },
-	{ "time", SIM_T_TIME, "10us", "measured" },
+	{ "time", SIM_T_TIME, "10us", "measured", 1 },
 	{ "drain", SIM_T_TIME, "5us", "time for which the load continues after the measurement" },
 	{ NULL },
 };

@@ -92,7 +92,8 @@ static void down_set(struct sim *s, u32 router, u32 port)
 	s->down[peer] |= 1ULL << far;
 }
 
-static const char *line_set(struct sim *s, const char *line)
+/* Return: error text, in @flaw or constant, or NULL. */
+static const char *line_set(struct sim *s, const char *line, char *flaw, size_t len)
 {
 	u32 v[5] = { 0 }, n, router, port;
 	const char *rest = sim_lines_numbers(line, 5, v, &n);
@@ -106,8 +107,11 @@ static const char *line_set(struct sim *s, const char *line)
 	router = v[0];
 	port = v[1];
 	f = (struct ang_fault){ .loss = v[2], .corrupt = v[3], .delay = v[4] };
-	if (router >= s->topo.routers)
-		return "there is no such router";
+	if (router >= s->topo.routers) {
+		snprintf(flaw, len, "router %u: not from 0 to %u", router,
+			 s->topo.routers - 1);
+		return flaw;
+	}
 	if (port >= s->nports || ang_topo_neighbor(&s->topo, router, port) == ANG_NONE)
 		return "the port has no cable";
 	if (down) {
@@ -126,13 +130,14 @@ static const char *line_set(struct sim *s, const char *line)
 static int file_read(struct sim *s, const char *path, char *why, size_t len)
 {
 	const char *flaw;
+	char range[64];
 	struct sim_lines l;
 	int ret;
 
-	if (sim_lines_open(&l, path, why, len))
+	if (sim_lines_open(&l, path, SIM_LINES_MOST, why, len))
 		return -EINVAL;
 	while ((ret = sim_lines_next(&l, why, len)) > 0) {
-		flaw = line_set(s, l.text);
+		flaw = line_set(s, l.text, range, sizeof(range));
 		if (!flaw)
 			continue;
 		snprintf(why, len, "%s:%u: %s", path, l.number, flaw);

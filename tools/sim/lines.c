@@ -9,8 +9,10 @@
 
 #define BLANKS	" \t\r\n"
 
-int sim_lines_open(struct sim_lines *l, const char *path, char *err, size_t len)
+int sim_lines_open(struct sim_lines *l, const char *path, unsigned int most, char *err,
+		   size_t len)
 {
+	l->most = most;
 	l->path = path;
 	l->number = 0;
 	l->f = fopen(path, "re");
@@ -33,6 +35,11 @@ int sim_lines_next(struct sim_lines *l, char *err, size_t len)
 	if (fgets(l->text, sizeof(l->text), l->f)) {
 		l->number++;
 		n = strlen(l->text);
+		if (l->number > l->most) {
+			snprintf(err, len, "%s: more than %u lines", l->path, l->most);
+			sim_lines_close(l);
+			return -EINVAL;
+		}
 		/* The last line may lack its newline; a NUL in a line is an error. */
 		if (n && (l->text[n - 1] == '\n' || feof(l->f)))
 			return 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Text files, line by line.  A file that is not text gives an error at its
- * first line, even an endless file such as /dev/zero.
+ * first line, even an endless file such as /dev/zero.  So does an endless file
+ * of valid lines, at its limit of lines.
  */
 #ifndef ANG_SIM_LINES_H
 #define ANG_SIM_LINES_H
@@ -10,17 +11,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define SIM_LINES_FEW	(1U << 16)	/* of parameters, and of tables of times */
+#define SIM_LINES_MOST	(1U << 24)	/* routes of 4096 nodes to each other fit */
+
 /**
  * struct sim_lines - a file being read
  * @f: file
  * @path: its name, for errors
  * @number: number of the line in @text, from 1 on
+ * @most: lines at most
  * @text: line, with the newline
  */
 struct sim_lines {
 	FILE *f;
 	const char *path;
 	unsigned int number;
+	unsigned int most;
 	char text[512];
 };
 
@@ -28,12 +34,14 @@ struct sim_lines {
  * sim_lines_open() - open a text file
  * @l: out
  * @path: file
+ * @most: lines at most
  * @err: out: one line that says what is wrong, with @path
  * @len: size of @err
  *
  * Return: 0 or -EINVAL.
  */
-int sim_lines_open(struct sim_lines *l, const char *path, char *err, size_t len);
+int sim_lines_open(struct sim_lines *l, const char *path, unsigned int most, char *err,
+		   size_t len);
 
 /**
  * sim_lines_next() - read the next line

@@ -18,7 +18,7 @@ const char tool_name[] = "angara-sim";
 
 static const struct sim_opt common_opts[] = {
 	{ "config", SIM_T_FILE, NULL, "file of parameters" },
-	{ "threads", SIM_T_NUMBER, "0", "threads; 0: one per processor" },
+	{ "threads", SIM_T_NUMBER, "0", "threads; 0: one per processor", 0, 256 },
 	{ "format", SIM_T_TEXT, "table", "table, csv or json" },
 	{ "output", SIM_T_TEXT, NULL, "file for the output" },
 	{ "trace", SIM_T_TEXT, NULL,
@@ -31,7 +31,7 @@ static const struct sim_opt common_opts[] = {
 	  "file of faults of links: router, port, loss, corrupt, delay; or router, port, down" },
 	{ "checkpoint", SIM_T_TEXT, NULL, "file that --restore continues from" },
 	{ "every", SIM_T_TIME, "600s", "wall-clock time between checkpoints" },
-	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop" },
+	{ "stop-at", SIM_T_TIME, NULL, "simulated time: write a checkpoint and stop", 1 },
 	{ "restore", SIM_T_FILE, NULL, "checkpoint to continue from" },
 	{ "help", SIM_T_FLAG, NULL, "this" },
 	{ NULL },
@@ -112,8 +112,6 @@ static void needless_refuse(const struct cmd *c)
 		bad_usage("--routes, --faults: params does not use them");
 	if (arg_text("watch") && !arg_text("trace"))
 		bad_usage("--watch needs a --trace");
-	if (arg_text("stop-at") && !arg_number("stop-at"))
-		bad_usage("--stop-at '%s': not a time above 0", arg_text("stop-at"));
 	if (arg_text("stop-at") && !arg_text("checkpoint"))
 		bad_usage("--stop-at needs a --checkpoint");
 }
@@ -165,9 +163,6 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	if (strcmp(format, "table") && strcmp(format, "csv") &&
 	    strcmp(format, "json"))
 		bad_usage("--format '%s': not table, csv or json", format);
-	if (arg_number("threads") > 256)
-		bad_usage("--threads '%s': not a number up to 256",
-			  arg_text("threads"));
 	needless_refuse(c);
 	e->threads = (u32)arg_number("threads");
 	if (!e->threads)

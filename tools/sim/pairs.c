@@ -79,14 +79,7 @@ static const struct sim_work pairs_work = {
 
 static u32 pairs_node(const struct env *e, const char *name)
 {
-	u64 node;
-
-	if (!arg_text(name))
-		return ANG_NONE;
-	node = arg_number(name);
-	if (node >= sim_cfg_nodes(&e->cfg))
-		bad_usage("--%s '%s': no such node", name, arg_text(name));
-	return (u32)node;
+	return arg_text(name) ? need_node(e, name) : ANG_NONE;
 }
 
 static int pairs_cmd(struct env *e)
@@ -94,7 +87,7 @@ static int pairs_cmd(struct env *e)
 	u32 nodes = sim_cfg_nodes(&e->cfg);
 	struct pairs w = {
 		.from = pairs_node(e, "from"), .to = pairs_node(e, "to"),
-		.bytes = (u32)arg_number("bytes"), .gap = need_time("gap"),
+		.bytes = (u32)arg_number("bytes"), .gap = arg_number("gap"),
 	};
 	u64 count = (u64)(w.from == ANG_NONE ? nodes : 1) *
 		    (w.to == ANG_NONE ? nodes : 1);

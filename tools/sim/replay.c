@@ -74,7 +74,7 @@ static void read_trace(struct replay *w, const char *path, u32 routers)
 	char err[512];
 	int ret;
 
-	if (sim_lines_open(&l, path, err, sizeof(err)))
+	if (sim_lines_open(&l, path, SIM_LINES_MOST, err, sizeof(err)))
 		bad_usage("--file %s", err);
 	while ((ret = sim_lines_next(&l, err, sizeof(err))) > 0) {
 		/* The first bytes of a capture read as two lines. */
@@ -388,7 +388,7 @@ static int replay_cmd(struct env *e)
 					     sim_cfg_nodes(&e->cfg));
 	e->trees = trees_of(&w);
 	work_begin(e, &s);
-	actions(&w, &s, need_time("gap"));
+	actions(&w, &s, arg_number("gap"));
 	if (!w.acts)
 		bad_usage("--file %s: no host injects a packet in it", path);
 	for (tree = 0; tree < s.room; tree++)

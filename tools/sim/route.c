@@ -137,7 +137,8 @@ static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 	return NULL;
 }
 
-static const char *line_set(struct sim *s, const char *line)
+/* Return: error text, in @flaw or constant, or NULL. */
+static const char *line_set(struct sim *s, const char *line, char *flaw, size_t len)
 {
 	const struct ang_topo *t = &s->topo;
 	u32 v[3], n, router, node, port;
@@ -150,10 +151,16 @@ static const char *line_set(struct sim *s, const char *line)
 	router = v[0];
 	node = v[1];
 	port = v[2];
-	if (router >= t->routers)
-		return "there is no such router";
-	if (node >= t->nodes || node == router)
-		return "there is no such other node";
+	if (router >= t->routers) {
+		snprintf(flaw, len, "router %u: not from 0 to %u", router, t->routers - 1);
+		return flaw;
+	}
+	if (node >= t->nodes) {
+		snprintf(flaw, len, "node %u: not from 0 to %u", node, t->nodes - 1);
+		return flaw;
+	}
+	if (node == router)
+		return "a route from a node to itself";
 	if (port >= s->nports ||
 	    ang_topo_neighbor(t, router, port) == ANG_NONE)
 		return "the port has no cable";
@@ -174,6 +181,7 @@ int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
 {
 	const struct ang_topo *t = &s->topo;
 	const char *flaw = NULL;
+	char range[64];
 	struct sim_lines l;
 	u32 router, node;
 	int ret;
@@ -182,7 +190,7 @@ int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
 		snprintf(why, len, "%s: the fabric is too large", path);
 		return -E2BIG;
 	}
-	if (sim_lines_open(&l, path, why, len))
+	if (sim_lines_open(&l, path, SIM_LINES_MOST, why, len))
 		return -EINVAL;
 	s->route = sim_zalloc(t->routers, t->nodes);
 	for (router = 0; router < t->routers; router++)
@@ -190,7 +198,7 @@ int sim_routes_read(struct sim *s, const char *path, char *why, size_t len)
 			s->route[(u64)router * t->nodes + node] =
 				(u8)ang_topo_route(t, router, node);
 	while ((ret = sim_lines_next(&l, why, len)) > 0) {
-		flaw = line_set(s, l.text);
+		flaw = line_set(s, l.text, range, sizeof(range));
 		if (!flaw)
 			continue;
 		snprintf(why, len, "%s:%u: %s", path, l.number, flaw);

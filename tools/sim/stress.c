@@ -273,7 +273,7 @@ static int scenario(struct env *e, const struct sim_cfg *given, u64 seed,
 }
 
 static const struct sim_opt opts[] = {
-	{ "count", SIM_T_NUMBER, "100", "scenarios" },
+	{ "count", SIM_T_NUMBER, "100", "scenarios", 1 },
 	{ "first", SIM_T_NUMBER, "0", "number of the first scenario" },
 	{ NULL },
 };
@@ -285,11 +285,9 @@ static int stress_cmd(struct env *e)
 	const struct sim_cfg given = e->cfg;
 	struct out *o;
 
-	if (!count)
-		bad_usage("--count '%s': at least one scenario is needed", arg_text("count"));
 	if (first + count < first)
-		bad_usage("--first '%s': --count scenarios from it exceed 2^64",
-			  arg_text("first"));
+		bad_usage("--first '%s': not a number from 0 to %llu, for --count '%s'",
+			  arg_text("first"), (unsigned long long)(UINT64_MAX - count), arg_text("count"));
 	for (i = first; i < first + count; i++) {
 		struct result r;
 

@@ -43,20 +43,20 @@ static struct angara_fabric *stripe_fabric(const struct sim_cfg *cfg)
 static u32 stripe_trees(const char *text)
 {
 	uint64_t value;
+	char why[128];
 
-	if (sim_parse(SIM_T_NUMBER, text, &value) || !value ||
-	    value > ANG_DEF_TREES)
-		bad_usage("--trees '%s': not a number from 1 to %u", text,
-			  ANG_DEF_TREES);
+	if (sim_value(SIM_T_NUMBER, text, 1, ANG_DEF_TREES, &value, why, sizeof(why)))
+		bad_usage("--trees '%s': %s", text, why);
 	return (u32)value;
 }
 
 static u32 stripe_bytes(const char *text)
 {
 	uint64_t value;
+	char why[128];
 
-	if (sim_parse(SIM_T_BYTES, text, &value) || value > 1U << 30)
-		bad_usage("--bytes '%s': not a number up to 1GiB", text);
+	if (sim_value(SIM_T_BYTES, text, 0, SIM_BYTES_MOST, &value, why, sizeof(why)))
+		bad_usage("--bytes '%s': %s", text, why);
 	return (u32)value;
 }
 
@@ -79,11 +79,8 @@ static struct angara_plan *stripe_plan(struct env *e,
 		attr.trees = stripe_trees(item);
 	}
 	free(copy);
-	if (arg_text("root")) {
-		if (arg_number("root") >= nodes)
-			bad_usage("--root '%s': no such node", arg_text("root"));
-		attr.root = (u32)arg_number("root");
-	}
+	if (arg_text("root"))
+		attr.root = need_node(e, "root");
 	local = (u32)e->cfg.local * sim_cfg_modules(&e->cfg);
 	for (i = 0; i < nodes; i++)
 		pe[i] = (u16)local;

@@ -72,6 +72,8 @@ static int block_get(struct ang_capture *c, struct body *b, char *err, size_t le
 		n = fread(head, 1, 4, c->f);
 	if (!n && feof(c->f) && !ferror(c->f))
 		return 0;
+	if (c->block == ANG_CAPTURE_MOST)
+		return flaw(err, len, "the capture has more blocks");
 	c->block++;
 	if (n != 4 || !get(c, head + 4, 4))
 		return flaw(err, len, "the file ends within it");

@@ -11,6 +11,8 @@
 /* First bytes of a pcapng file.  A reader of text lines sees them as two lines. */
 #define ANG_PCAPNG_START	"\n\r\r\n"
 
+#define ANG_CAPTURE_MOST	(1U << 24)	/* blocks of a capture */
+
 /**
  * struct ang_capture - a capture file being read
  * @f: file, read up to the end of ANG_PCAPNG_START

@@ -33,8 +33,8 @@ void work_begin(struct env *e, struct sim *s)
 	if (sim_faults(s, e->faults, why, sizeof(why)))
 		bad_usage("%s%s", e->faults ? "--faults " : "", why);
 	if (e->trace && sim_trace_start(s, e->watch))
-		bad_usage("--watch '%s': not nodes of the fabric, joined by commas",
-			  e->watch);
+		bad_usage("--watch '%s': not nodes from 0 to %u, joined by commas",
+			  e->watch, s->topo.nodes - 1);
 }
 
 /* Is a node in the block with sizes @block that starts at node 0? */

@@ -18,28 +18,20 @@
 #define LOAD_LEAST	1e-6
 #define LATENCY_MOST	1000	/* cycles; a longer delay means saturation, as in booksim2.csv */
 
+#define CYCLES_MOST	100000000U
+
 static const struct sim_opt flits_opts[] = {
 	{ "pattern", SIM_T_TEXT, "uniform",
 	  "uniform (with the node itself), transpose, neighbor or reverse" },
 	{ "load", SIM_T_TEXT, "0.05,0.2,0.4", "flits per cycle and node" },
-	{ "flits", SIM_T_NUMBER, "17", "length of a packet, 1 to 1000" },
-	{ "depth", SIM_T_NUMBER, "64", "flits of a virtual channel's buffer, 1 to 10000" },
-	{ "warmup", SIM_T_NUMBER, "10000", "cycles, not measured" },
-	{ "cycles", SIM_T_NUMBER, "20000", "measured" },
+	{ "flits", SIM_T_NUMBER, "17", "length of a packet, 1 to 1000", 1, 1000 },
+	{ "depth", SIM_T_NUMBER, "64", "flits of a virtual channel's buffer, 1 to 10000",
+	  1, 10000 },
+	{ "warmup", SIM_T_NUMBER, "10000", "cycles, not measured", 0, CYCLES_MOST },
+	{ "cycles", SIM_T_NUMBER, "20000", "measured", 1, CYCLES_MOST },
 	{ "check", SIM_T_FLAG, NULL, "compare flits and credits every 61 cycles" },
 	{ NULL },
 };
-
-static u32 need_range(const char *name, u64 least, u64 most)
-{
-	u64 value = arg_number(name);
-
-	if (value < least || value > most)
-		bad_usage("--%s '%s': not a number from %llu to %llu", name,
-			  arg_text(name), (unsigned long long)least,
-			  (unsigned long long)most);
-	return (u32)value;
-}
 
 static void flits_row(struct out *o, const struct flit_net *n,
 		      const struct span *spent)
@@ -133,11 +125,11 @@ static int flits_cmd(struct env *e)
 
 	flits_args(e);
 	c.pattern = (u32)pattern_find(arg_text("pattern"));
-	c.flits = need_range("flits", 1, 1000);
+	c.flits = (u32)arg_number("flits");
 	rule.longest = c.flits;
-	rule.host_in = need_range("depth", 1, 10000);
-	c.warmup = need_range("warmup", 0, 100000000) * rule.tick;
-	c.end = c.warmup + need_range("cycles", 1, 100000000) * rule.tick;
+	rule.host_in = (u32)arg_number("depth");
+	c.warmup = arg_number("warmup") * rule.tick;
+	c.end = c.warmup + arg_number("cycles") * rule.tick;
 	c.stop = c.end;
 	e->threads = 1;
 	e->cfg.routing = SIM_DETERMINISTIC;
