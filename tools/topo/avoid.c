@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * angara-topo avoid: routes and trees around given failures, or around each
- * single failure.
+ * single failure; and the routes themselves, for the simulator.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -201,14 +201,47 @@ static void add_each(struct angara_fabric *f, json_object *rows)
 		add_row(rows, "each switch", &ends[1]);
 }
 
+/* Prints the routes around failures that differ from those of the whole fabric. */
+static int print_routes(const struct opts *o, const char *text)
+{
+	struct angara_fabric *whole = need_fabric(text), *f = need_fabric(text);
+	uint32_t nodes = angara_fabric_nodes(f), routers = angara_fabric_routers(f);
+	uint32_t at, to;
+
+	if (!o->failed)
+		return misuse("avoid --routes: needs --failed");
+	if (o->json)
+		return misuse("avoid --routes: prints no JSON");
+	avoid_failures(f, o->failed, NULL);
+	printf("# Routes of %s around %s: router, node, port.\n", text, o->failed);
+	for (at = 0; at < routers; at++)
+		for (to = 0; to < nodes; to++) {
+			uint32_t port = angara_fabric_route(f, at, to);
+
+			if (at == to || port == angara_fabric_route(whole, at, to))
+				continue;
+			if (port == UINT32_MAX)
+				printf("# no route: %u %u\n", at, to);
+			else
+				printf("%u %u %u\n", at, to, port);
+		}
+	angara_fabric_close(whole);
+	angara_fabric_close(f);
+	return 0;
+}
+
 int cmd_avoid(const struct opts *o, int argc, char **argv)
 {
-	struct angara_fabric *f = need_fabric(argv[0]);
 	struct angara_detours d = { .size = sizeof(d) };
-	json_object *rows = json_object_new_array();
 	struct outcome none = { 0 }, given = { 0 };
+	struct angara_fabric *f;
+	json_object *rows;
 
 	(void)argc;
+	if (o->routes)
+		return print_routes(o, argv[0]);
+	f = need_fabric(argv[0]);
+	rows = json_object_new_array();
 	add_outcome(f, &d, &none);
 	add_row(rows, "nothing", &none);
 	if (o->failed) {

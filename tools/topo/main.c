@@ -71,6 +71,7 @@ enum {
 	OPT_GOAL,
 	OPT_BYTES,
 	OPT_FAILED,
+	OPT_ROUTES,
 };
 
 static const struct opt options[] = {
@@ -94,6 +95,9 @@ static const struct opt options[] = {
 	{ OPT_FAILED, "failed", "LIST",
 	  "of avoid, route, tree: routers and cables that have failed,\n"
 	  "such as 12,s4 and 12:3 (port 3 of router 12)", NULL },
+	{ OPT_ROUTES, "routes", NULL,
+	  "of avoid: print the routes that --failed changes, as\n"
+	  "angara-sim --routes reads them", NULL },
 	{ 0 }
 };
 
@@ -140,6 +144,9 @@ static int take(void *to, int id, const char *value)
 		break;
 	case OPT_FAILED:
 		o->failed = value;
+		break;
+	case OPT_ROUTES:
+		o->routes = true;
 		break;
 	case OPT_GOAL:
 		o->goal = value;

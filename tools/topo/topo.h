@@ -22,6 +22,7 @@
  * @nodes: --nodes
  * @root: --root
  * @failed: --failed, or NULL: no failures
+ * @routes: --routes
  * @goal: --goal, or NULL: the goal depends on the number of trees
  * @trees: --trees
  * @bytes: --bytes
@@ -36,6 +37,7 @@ struct opts {
 	const char *nodes;
 	const char *root;
 	const char *failed;
+	bool routes;
 	const char *goal;
 	uint32_t trees;
 	uint32_t bytes;
