@@ -11,13 +11,14 @@
  * as lost.  Operations that start after the link is up again succeed.
  *
  * Routes change only while no packet follows them (ang_detour.c), so a packet
- * cannot pass a lost node, and each node can determine which of its operations are affected: operations whose path to the
- * target or back leads over a lost node, and trees with a link to a lost node.
- * The node ends these operations and reports the lost node.  The host drops
- * packets in flight to a lost node, and later answers match no operation.  A
- * request carries the era in which its operation started: the target drops the
- * request if a link of the path, there or back, went down after that.  So no
- * request is executed after the end of its operation.
+ * cannot pass a lost node, and each node can determine which of its operations
+ * are affected: operations whose path to the target or back leads over a lost
+ * node, and trees with a link to a lost node.  The node ends these operations
+ * and reports the lost node.  The host drops packets in flight to a lost node,
+ * and later answers match no operation.  A request carries the era in which its
+ * operation started: the target drops the request if a link of the path, there
+ * or back, went down after that.  So no request is executed after the end of
+ * its operation.
  *
  * A tree needs its links, and for a REDUCE also the path from the root to the
  * receiver.
