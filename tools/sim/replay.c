@@ -357,22 +357,20 @@ static void report(struct env *e, const struct replay *w, const struct result *r
 }
 
 /*
- * Warns if the puts of the replay cross another number of links than those of the
- * trace.  The replay takes the routes of the fabric or of --routes.  An adaptive
- * put takes a shortest path, or the longer route of the fabric if only that route
+ * Did puts cross as many links in the replay as in the trace? An adaptive put
+ * takes a shortest path, or the longer route of the fabric if only that route
  * has room at that time.
  */
-static void links_compare(const struct env *e, const struct replay *w,
-			  const struct result *r)
+static bool same_links(const struct env *e, const struct replay *w,
+		       const struct result *r)
 {
-	double share = 100 * ((double)r->acc.done / (double)w->links - 1);
-
-	if (!w->links || r->acc.done == w->links || e->comm.rank)
-		return;
-	fprintf(stderr, "angara-sim: warning: puts cross %llu links, in the trace %llu (%+.2f %%): %s\n",
-		(unsigned long long)r->acc.done, (unsigned long long)w->links, share,
-		w->adaptive ? "adaptive routes depend on time on this fabric" :
-			      "the trace has other routes; --routes gives them");
+	if (!w->adaptive || e->cfg.routing != SIM_ADAPTIVE || r->acc.done == w->links)
+		return true;
+	if (!e->comm.rank)
+		fprintf(stderr, "angara-sim: the puts of the trace cross %llu links by adaptive routing, those of the replay %llu: on this fabric the number depends on time; --routing deterministic replays them on the fabric's routes\n",
+			(unsigned long long)w->links,
+			(unsigned long long)r->acc.done);
+	return false;
 }
 
 static int replay_cmd(struct env *e)
@@ -400,10 +398,10 @@ static int replay_cmd(struct env *e)
 	s.work = &work;
 	s.arg = &w;
 	err = work_end(e, &s, &r);
-	if (!err) {
-		links_compare(e, &w, &r);
+	if (!err && !same_links(e, &w, &r))
+		err = -EINVAL;
+	if (!err)
 		report(e, &w, &r);
-	}
 	free(w.rec);
 	free(w.chapter);
 	free(w.act);
