@@ -222,44 +222,45 @@ static int fuzz(struct kf_corpus *corpus, struct kf_options *o)
 	return ret;
 }
 
-int main(int argc, char **argv)
+/*
+ * Reads the command line; -c reads inputs into @corpus.  @replayed, @times and
+ * @merged: arguments of --replay, --times and --merge.  Return: -1; exit status.
+ */
+static int parse(int argc, char **argv, struct kf_options *o,
+		 struct kf_corpus *corpus, const char **replayed,
+		 unsigned int *times, const char **merged)
 {
-	struct kf_corpus corpus = { .count = 0 };
-	struct kf_options o = { .seed = 1, .threads = 1 };
-	const char *replayed = NULL, *merged = NULL;
-	unsigned int times = 1;
-	const char *why;
-	int c, ret;
+	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 's':
-			o.seed = number("seed", optarg, UINT64_MAX);
+			o->seed = number("seed", optarg, UINT64_MAX);
 			break;
 		case 'r':
-			o.runs = number("runs", optarg, 1000000000);
+			o->runs = number("runs", optarg, 1000000000);
 			break;
 		case 't':
-			o.seconds = number("seconds", optarg, 1000000);
+			o->seconds = number("seconds", optarg, 1000000);
 			break;
 		case 'j':
-			o.threads = number("threads", optarg, KF_THREADS);
+			o->threads = number("threads", optarg, KF_THREADS);
 			break;
 		case 'c':
-			if (kf_read(&corpus, optarg))
+			if (kf_read(corpus, optarg))
 				return 2;
 			break;
 		case 'o':
-			o.out = optarg;
+			o->out = optarg;
 			break;
 		case 'p':
-			replayed = optarg;
+			*replayed = optarg;
 			break;
 		case 'n':
-			times = number("times", optarg, 1000000);
+			*times = number("times", optarg, 1000000);
 			break;
 		case 'm':
-			merged = optarg;
+			*merged = optarg;
 			break;
 		default:
 			usage(c == 'h' ? stdout : stderr);
@@ -270,6 +271,20 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct kf_corpus corpus = { .count = 0 };
+	struct kf_options o = { .seed = 1, .threads = 1 };
+	const char *replayed = NULL, *merged = NULL;
+	unsigned int times = 1;
+	const char *why;
+	int ret = parse(argc, argv, &o, &corpus, &replayed, &times, &merged);
+
+	if (ret >= 0)
+		return ret;
 	at_require(AT_ROOT | AT_TORUS | AT_LOOP);
 	if (kf_watch_init(o.out))
 		return 1;

@@ -44,10 +44,51 @@ static u64 ring_messages(const struct ang_coll_args *a)
 	return a->size * num;
 }
 
+/* Bytes of a gather or scatter of @n blocks on a binomial tree. */
+static u64 binomial_blocks(u64 n, u64 len)
+{
+	u64 k, total = 0;
+
+	for (k = 1; k < n; k++)
+		total += len * ((k & -k) < n - k ? (k & -k) : n - k);
+	return total;
+}
+
+/* Messages of a scan of @n members by recursive doubling. */
+static u64 doubling_messages(u64 n)
+{
+	u64 k, num = 0;
+
+	for (k = 1; k < n; k *= 2)
+		num += n - k;
+	return num;
+}
+
+/* Messages and bytes of an allgather, whose algorithm sends *@num messages. */
+static void allgather_blocks(const struct ang_coll_args *a, u64 len, u64 *num,
+			     u64 *total)
+{
+	u64 n = a->size, extra = a->exchange ? moved(a) : 0;
+
+	*num += extra;
+	*total = (n * (n - 1) + extra) * len;
+}
+
+/* Messages and bytes of a ring that carries a vector in parts. */
+static void ring_parts(const struct ang_coll_args *a, u64 len, u64 *num,
+		       u64 *total)
+{
+	*num = ring_messages(a);
+	*total = (a->coll == ANG_COLL_ALLREDUCE ? 2 : 1) * (a->size - 1) * len;
+	/* Short parts have fewer packets. */
+	if (a->packet && a->count % a->size)
+		*num = SKIP;
+}
+
 /* Messages and bytes by the table in algo.h. */
 void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
 {
-	u64 n = a->size, len = a->count * a->elem, p = 1, rounds = 0, k;
+	u64 n = a->size, len = a->count * a->elem, p = 1, rounds = 0;
 
 	while (2 * p <= n) {
 		p *= 2;
@@ -63,8 +104,7 @@ void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
 		*num = n - 1;
 		*total = (n - 1) * len;
 		if (a->coll == ANG_COLL_GATHER || a->coll == ANG_COLL_SCATTER)
-			for (k = 1, *total = 0; k < n; k++)
-				*total += len * ((k & -k) < n - k ? (k & -k) : n - k);
+			*total = binomial_blocks(n, len);
 		break;
 	case ANG_ALGO_LINEAR:
 		*num = n - 1;
@@ -76,13 +116,10 @@ void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
 		if (a->coll == ANG_COLL_ALLREDUCE)
 			break;
 		if (a->coll == ANG_COLL_ALLGATHER) {
-			k = a->exchange ? moved(a) : 0;
-			*num += k;
-			*total = (n * (n - 1) + k) * len;
+			allgather_blocks(a, len, num, total);
 			break;
 		}
-		for (k = 1, *num = 0; k < n; k *= 2)
-			*num += n - k;
+		*num = doubling_messages(n);
 		*total = *num * len;
 		break;
 	case ANG_ALGO_RABENSEIFNER:
@@ -93,22 +130,14 @@ void formula(const struct ang_coll_args *a, u64 *num, u64 *total)
 	case ANG_ALGO_PAIRWISE:
 		*num = n * (n - 1);
 		*total = n * (n - 1) * len;
-		if (a->algo == ANG_ALGO_PAIRWISE || a->coll == ANG_COLL_ALLGATHER ||
-		    a->coll == ANG_COLL_REDUCE_SCATTER)
-			break;
-		*num = ring_messages(a);
-		*total = (a->coll == ANG_COLL_ALLREDUCE ? 2 : 1) * (n - 1) * len;
-		/* Short parts have fewer packets. */
-		if (a->packet && a->count % a->size)
-			*num = SKIP;
+		if (a->algo == ANG_ALGO_RING && a->coll != ANG_COLL_ALLGATHER &&
+		    a->coll != ANG_COLL_REDUCE_SCATTER)
+			ring_parts(a, len, num, total);
 		break;
 	case ANG_ALGO_BRUCK:
 		*num = n * log2_up(a->size);
-		if (a->coll == ANG_COLL_ALLGATHER) {
-			k = a->exchange ? moved(a) : 0;
-			*num += k;
-			*total = (n * (n - 1) + k) * len;
-		}
+		if (a->coll == ANG_COLL_ALLGATHER)
+			allgather_blocks(a, len, num, total);
 		break;
 	case ANG_ALGO_TREE:
 		*num = 2 * (n - 1) * ang_algo_packets(len, a->packet);

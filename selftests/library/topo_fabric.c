@@ -170,6 +170,33 @@ static bool trees_of(const char *text)
 }
 
 /*
+ * Diameter of the smallest tree over @nodes nodes, whose centre is a router or a
+ * cable.  @d: distances between @n routers.
+ */
+static u32 smallest_tree(const u32 *d, u32 n, u32 nodes)
+{
+	u32 a, b, c, tree = ANG_NONE;
+
+	for (a = 0; a < n; a++)
+		for (b = 0; b < n; b++) {
+			u32 far = 0;
+
+			if (d[a * n + b] > 1)
+				continue;
+			for (c = 0; c < nodes; c++) {
+				u32 near = d[a * n + c] < d[b * n + c] ?
+					   d[a * n + c] : d[b * n + c];
+
+				if (near > far)
+					far = near;
+			}
+			if (2 * far + (a != b) < tree)
+				tree = 2 * far + (a != b);
+		}
+	return tree;
+}
+
+/*
  * Compares metrics with distances by Floyd and Warshall, with degrees, and with
  * the smallest tree by its definition.
  */
@@ -179,7 +206,7 @@ static bool measures_of(const char *text)
 	struct angara_fabric_metrics m = { .size = sizeof(m) };
 	u32 n = f->topo.routers, nodes = f->topo.nodes;
 	u32 *d = malloc((size_t)n * n * sizeof(*d));
-	u32 a, b, c, p, diameter = 0, cables = 0, tree = ANG_NONE, least = ANG_NONE;
+	u32 a, b, c, p, diameter = 0, cables = 0, tree, least = ANG_NONE;
 	double sum = 0;
 	bool good;
 
@@ -207,22 +234,7 @@ static bool measures_of(const char *text)
 			if (d[a * n + b] > diameter)
 				diameter = d[a * n + b];
 		}
-	for (a = 0; a < n; a++)
-		for (b = 0; b < n; b++) {
-			u32 far = 0;
-
-			if (d[a * n + b] > 1)
-				continue;
-			for (c = 0; c < nodes; c++) {
-				u32 near = d[a * n + c] < d[b * n + c] ?
-					   d[a * n + c] : d[b * n + c];
-
-				if (near > far)
-					far = near;
-			}
-			if (2 * far + (a != b) < tree)
-				tree = 2 * far + (a != b);
-		}
+	tree = smallest_tree(d, n, nodes);
 	good = !angara_fabric_measure(f, &m) && m.diameter == diameter &&
 	       2 * m.cables == cables && m.joined == cables && m.tree_diameter == tree &&
 	       m.connectivity == least && m.switches == n - nodes &&

@@ -140,41 +140,49 @@ static void long_paths(void)
 	host_free(mgmt_host);
 }
 
+#define WRONG_MEMBERS	8
+
+/* Stores a wrong value in one of the members that a sender has to set. */
+static void wrong_member(struct angara_mgmt *p, u32 which)
+{
+	switch (which) {
+	case 0:
+		p->method = 0;
+		break;
+	case 1:
+		p->method = 3;
+		break;
+	case 2:
+		p->status = 1;
+		break;
+	case 3:
+		p->answer = 1;
+		break;
+	case 4:
+		p->hops = 2;
+		p->at = 1;
+		break;
+	case 5:
+		p->reserved[0] = 1;
+		break;
+	case 6:
+		p->reserved[1] = 1;
+		break;
+	case 7:
+		p->router = cpu_to_le32(1);
+		break;
+	}
+}
+
 static void wrong_formats(void)
 {
 	struct angara_mgmt good = mgmt_get_node((const u8 *)"", 0), p;
 	u32 i;
 
 	mgmt_host = host_new("2x2", &cfg_default);
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < WRONG_MEMBERS; i++) {
 		p = good;
-		switch (i) {
-		case 0:
-			p.method = 0;
-			break;
-		case 1:
-			p.method = 3;
-			break;
-		case 2:
-			p.status = 1;
-			break;
-		case 3:
-			p.answer = 1;
-			break;
-		case 4:
-			p.hops = 2;
-			p.at = 1;
-			break;
-		case 5:
-			p.reserved[0] = 1;
-			break;
-		case 6:
-			p.reserved[1] = 1;
-			break;
-		case 7:
-			p.router = cpu_to_le32(1);
-			break;
-		}
+		wrong_member(&p, i);
 		EXPECT_EQ(mgmt_send(0, &p), ANGARA_ADM_ST_PARAM);
 		EXPECT_EQ(mgmt_answer(0, &p), ANGARA_ADM_ST_ABSENT);
 	}

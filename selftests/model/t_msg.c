@@ -306,6 +306,20 @@ static void expect_fair(const u32 *got, const u32 *before, u32 senders)
 	EXPECT(most - least <= 2);
 }
 
+/* All operations of a sender have succeeded, in order. */
+static void expect_sent(struct tctx *c)
+{
+	struct angara_cqe cqe;
+	u32 k;
+
+	for (k = 0; k < EACH; k++) {
+		EXPECT(poll_cq(c, &cqe));
+		EXPECT_EQ(le16_to_cpu(cqe.status), ANGARA_ST_OK);
+		EXPECT_EQ(le64_to_cpu(cqe.cookie), k);
+	}
+	EXPECT(!poll_cq(c, &cqe));
+}
+
 /*
  * All nodes but one, and two contexts of one of them, send to one context that
  * has room for eight messages and frees one at a time.
@@ -319,7 +333,6 @@ static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 	u32 before[SENDERS + 1];
 	u32 got[SENDERS + 1] = { 0 };
 	const struct angara_msg *m;
-	struct angara_cqe cqe;
 	struct tarea *area;
 	struct host *h;
 	u32 i, k, n;
@@ -361,12 +374,7 @@ static void overload(const char *dims, const struct ang_cfg *base, u32 train,
 	EXPECT(cnt.not_ready > 0 && cnt.not_ready <= 3 * EACH * n);
 	for (i = 1; i <= n; i++) {
 		EXPECT_EQ(got[i], EACH);
-		for (k = 0; k < EACH; k++) {
-			EXPECT(poll_cq(c[i], &cqe));
-			EXPECT_EQ(le16_to_cpu(cqe.status), ANGARA_ST_OK);
-			EXPECT_EQ(le64_to_cpu(cqe.cookie), k);
-		}
-		EXPECT(!poll_cq(c[i], &cqe));
+		expect_sent(c[i]);
 	}
 	EXPECT_EQ(ctx_counter(c[0], ANGARA_CTR_MSG_WAIT), 0);
 	for (i = 0; i <= n; i++)

@@ -56,6 +56,40 @@ static u32 unreachable(struct tctx *c)
 	return n;
 }
 
+/* Looks ten times for a message, and lets all nodes run after each time. */
+static void drain(struct host *h, struct tarea *area, u32 *voids)
+{
+	u32 i;
+
+	for (i = 0; i < 10; i++) {
+		const struct angara_msg *m = area_next(area, voids);
+
+		if (m)
+			area_free(area, m);
+		host_run(h);
+	}
+}
+
+/* Loses node 1 while @a sends to it; later messages fail at once. */
+static void lose_node_1(struct host *h, struct tctx *a)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_ATOMIC, 1, 0, 0, 0, 8);
+	const u32 node = 1;
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		send_msg(a, 1, 0, i, 10);
+	post(a, &w, NULL);
+	kick(a);
+	run_steps(&h->v, 100);
+	ang_remote_lost(&h->v, &node, 1);
+	host_run(h);
+	EXPECT_EQ(unreachable(a), 7);
+	send_msg(a, 1, 0, 6, 10);
+	host_run(h);
+	EXPECT_EQ(unreachable(a), 1);
+}
+
 /*
  * A node is lost after @steps steps.  With it are lost all messages that it
  * was about to send, and all that others had for it.
@@ -67,8 +101,6 @@ static void lost_node(u32 steps)
 	struct tctx *recv = member(h, 0, 0), *a = member(h, 0, 1);
 	struct tctx *lost = member(h, 1, 0), *b = member(h, 3, 0);
 	struct tarea *area = area_new(recv, MSG_LOG2);
-	struct angara_wqe w = wqe_p2p(ANGARA_OP_ATOMIC, 1, 0, 0, 0, 8);
-	const u32 node = 1;
 	u32 i, voids = 0;
 
 	fill_area(recv);
@@ -89,24 +121,8 @@ static void lost_node(u32 steps)
 	host_freeze(h, 1, 1);
 	run_steps(&h->v, 100);
 	host_freeze(h, 1, 1);
-	for (i = 0; i < 6; i++)
-		send_msg(a, 1, 0, i, 10);
-	post(a, &w, NULL);
-	kick(a);
-	run_steps(&h->v, 100);
-	ang_remote_lost(&h->v, &node, 1);
-	host_run(h);
-	EXPECT_EQ(unreachable(a), 7);
-	send_msg(a, 1, 0, 6, 10);
-	host_run(h);
-	EXPECT_EQ(unreachable(a), 1);
-	for (i = 0; i < 10; i++) {
-		const struct angara_msg *m = area_next(area, &voids);
-
-		if (m)
-			area_free(area, m);
-		host_run(h);
-	}
+	lose_node_1(h, a);
+	drain(h, area, &voids);
 	expect_cqe(b, 9, ANGARA_ST_OK);
 	EXPECT_EQ(ctx_counter(recv, ANGARA_CTR_MSG_WAIT), 0);
 	send_msg(a, 3, 0, 7, 10);

@@ -320,14 +320,60 @@ static bool many(void)
 	return ok;
 }
 
+/*
+ * Cancelled work does not start.  The error of bad work is reported when the work
+ * starts.  @work: a send of @op, to be started by cntr[0].
+ */
+static bool cancelled(struct fid *d, struct fi_deferred_work *work,
+		      struct fi_op_msg *op)
+{
+	struct fi_deferred_work other = *work;
+	struct fi_op_msg bad;
+	bool ok;
+
+	ok = expect(fi_control(d, FI_CANCEL_WORK, work), -FI_ENOENT) &&
+	     expect(fi_control(d, FI_QUEUE_WORK, work), 0) &&
+	     expect(fi_control(d, FI_QUEUE_WORK, &other), 0) &&
+	     expect(fi_close(&cntr[1]->fid), -FI_EBUSY) &&
+	     expect(fi_control(d, FI_CANCEL_WORK, work), 0) &&
+	     expect(fi_control(d, FI_CANCEL_WORK, work), -FI_ENOENT) &&
+	     expect(fi_control(d, FI_FLUSH_WORK, NULL), 0) &&
+	     expect(fi_cntr_add(cntr[0], 1), 0);
+	settle();
+	ok = ok && nothing(&s[0]) && expect(fi_cntr_read(cntr[1]), 0);
+	bad = *op;
+	bad.msg.addr = 1000;
+	work->op.msg = &bad;
+	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, work), 0) &&
+	     error(&s[0], FI_EINVAL, op) &&
+	     expect(fi_cntr_readerr(cntr[1]), 1) &&
+	     expect(fi_cntr_readerr(s[0].cntr), 1);
+	work->op.msg = op;
+	return ok;
+}
+
+/* Writes with a trigger do not accept FI_INJECT, or unknown kinds of events. */
+static bool refused_writes(void)
+{
+	struct fi_triggered_context t = at(cntr[0], 5);
+	struct fi_op_rma inject = { 0 };
+	bool ok;
+
+	inject.msg.addr = s[0].peer;
+	inject.msg.context = &t;
+	ok = expect(fi_writemsg(s[0].ep, &inject.msg, FI_TRIGGER | FI_INJECT),
+		    -FI_EINVAL);
+	t.event_type = FI_TRIGGER_XPU;
+	return ok && expect(fi_writemsg(s[0].ep, &inject.msg, FI_TRIGGER),
+			    -FI_ENOSYS);
+}
+
 /* Cancelled work does not start, and invalid work is refused. */
 static bool refused(void)
 {
 	struct iovec local;
-	struct fi_op_msg op, bad;
-	struct fi_deferred_work work = { 0 }, other;
-	struct fi_triggered_context t;
-	struct fi_op_rma inject = { 0 };
+	struct fi_op_msg op;
+	struct fi_deferred_work work = { 0 };
 	struct fid *d;
 	bool ok;
 
@@ -341,26 +387,7 @@ static bool refused(void)
 	work.completion_cntr = cntr[1];
 	work.op_type = FI_OP_SEND;
 	work.op.msg = &op;
-	other = work;
-	ok = expect(fi_control(d, FI_CANCEL_WORK, &work), -FI_ENOENT) &&
-	     expect(fi_control(d, FI_QUEUE_WORK, &work), 0) &&
-	     expect(fi_control(d, FI_QUEUE_WORK, &other), 0) &&
-	     expect(fi_close(&cntr[1]->fid), -FI_EBUSY) &&
-	     expect(fi_control(d, FI_CANCEL_WORK, &work), 0) &&
-	     expect(fi_control(d, FI_CANCEL_WORK, &work), -FI_ENOENT) &&
-	     expect(fi_control(d, FI_FLUSH_WORK, NULL), 0) &&
-	     expect(fi_cntr_add(cntr[0], 1), 0);
-	settle();
-	ok = ok && nothing(&s[0]) && expect(fi_cntr_read(cntr[1]), 0);
-	/* The error is reported when the work starts. */
-	bad = op;
-	bad.msg.addr = 1000;
-	work.op.msg = &bad;
-	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), 0) &&
-	     error(&s[0], FI_EINVAL, &op) &&
-	     expect(fi_cntr_readerr(cntr[1]), 1) &&
-	     expect(fi_cntr_readerr(s[0].cntr), 1);
-	work.op.msg = &op;
+	ok = cancelled(d, &work, &op);
 	work.triggering_cntr = cntr[2];
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL);
 	work.triggering_cntr = NULL;
@@ -376,14 +403,7 @@ static bool refused(void)
 	op.ep = s[0].ep;
 	op.msg.iov_count = 5;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL);
-	inject.msg.addr = s[0].peer;
-	inject.msg.context = &t;
-	t = at(cntr[0], 5);
-	ok = ok && expect(fi_writemsg(s[0].ep, &inject.msg,
-				      FI_TRIGGER | FI_INJECT), -FI_EINVAL);
-	t.event_type = FI_TRIGGER_XPU;
-	ok = ok && expect(fi_writemsg(s[0].ep, &inject.msg, FI_TRIGGER),
-			  -FI_ENOSYS);
+	ok = ok && refused_writes();
 	/* Closing an endpoint ends its pending work. */
 	op.msg.iov_count = 1;
 	work.threshold = 9;

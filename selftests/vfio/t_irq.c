@@ -188,44 +188,45 @@ static void trigger(void)
 	cl_close(cl);
 }
 
+static const struct {
+	u32 flags, index, start, count, len;
+	int error;
+} bad_irqs[] = {
+	{ 0, MSIX, 0, 1, 0, EINVAL },
+	{ TRIGGER, MSIX, 0, 1, 0, EINVAL },
+	{ NONE, MSIX, 0, 1, 0, EINVAL },
+	{ NONE | BOOL | TRIGGER, MSIX, 0, 1, 1, EINVAL },
+	{ NONE | TRIGGER | MASK, INTX, 0, 1, 0, EINVAL },
+	{ NONE | TRIGGER | 64, MSIX, 0, 1, 0, EINVAL },
+	{ NONE | TRIGGER, MSIX, 17, 1, 0, EINVAL },
+	{ NONE | TRIGGER, MSIX, 0, 18, 0, EINVAL },
+	{ NONE | TRIGGER, MSIX, 1, ~0U, 0, EINVAL },
+	{ NONE | TRIGGER, MSIX, ~0U, 2, 0, EINVAL },
+	{ NONE | TRIGGER, INTX, 0, 2, 0, EINVAL },
+	{ NONE | TRIGGER, INTX, 1, 0, 0, EINVAL },
+	{ NONE | TRIGGER, VFIO_PCI_MSI_IRQ_INDEX, 0, 1, 0, EINVAL },
+	{ NONE | TRIGGER, 5, 0, 0, 0, EINVAL },
+	{ NONE | TRIGGER, ~0U, 0, 0, 0, EINVAL },
+	{ NONE | TRIGGER, MSIX, 0, 1, 1, EINVAL },
+	{ BOOL | TRIGGER, MSIX, 0, 2, 1, EINVAL },
+	{ BOOL | TRIGGER, MSIX, 0, 0, 0, EINVAL },
+	{ EVENTFD | TRIGGER, MSIX, 0, 1, 4, EINVAL },
+	{ NONE | UNMASK, INTX, 0, 0, 0, EINVAL },
+	{ NONE | MASK, MSIX, 0, 1, 0, ENOTTY },
+	{ EVENTFD | UNMASK, INTX, 0, 1, 0, EOPNOTSUPP },
+};
+
 static void refused(void)
 {
-	static const struct {
-		u32 flags, index, start, count, len;
-		int error;
-	} bad[] = {
-		{ 0, MSIX, 0, 1, 0, EINVAL },
-		{ TRIGGER, MSIX, 0, 1, 0, EINVAL },
-		{ NONE, MSIX, 0, 1, 0, EINVAL },
-		{ NONE | BOOL | TRIGGER, MSIX, 0, 1, 1, EINVAL },
-		{ NONE | TRIGGER | MASK, INTX, 0, 1, 0, EINVAL },
-		{ NONE | TRIGGER | 64, MSIX, 0, 1, 0, EINVAL },
-		{ NONE | TRIGGER, MSIX, 17, 1, 0, EINVAL },
-		{ NONE | TRIGGER, MSIX, 0, 18, 0, EINVAL },
-		{ NONE | TRIGGER, MSIX, 1, ~0U, 0, EINVAL },
-		{ NONE | TRIGGER, MSIX, ~0U, 2, 0, EINVAL },
-		{ NONE | TRIGGER, INTX, 0, 2, 0, EINVAL },
-		{ NONE | TRIGGER, INTX, 1, 0, 0, EINVAL },
-		{ NONE | TRIGGER, VFIO_PCI_MSI_IRQ_INDEX, 0, 1, 0, EINVAL },
-		{ NONE | TRIGGER, 5, 0, 0, 0, EINVAL },
-		{ NONE | TRIGGER, ~0U, 0, 0, 0, EINVAL },
-		{ NONE | TRIGGER, MSIX, 0, 1, 1, EINVAL },
-		{ BOOL | TRIGGER, MSIX, 0, 2, 1, EINVAL },
-		{ BOOL | TRIGGER, MSIX, 0, 0, 0, EINVAL },
-		{ EVENTFD | TRIGGER, MSIX, 0, 1, 4, EINVAL },
-		{ NONE | UNMASK, INTX, 0, 0, 0, EINVAL },
-		{ NONE | MASK, MSIX, 0, 1, 0, ENOTTY },
-		{ EVENTFD | UNMASK, INTX, 0, 1, 0, EOPNOTSUPP },
-	};
 	struct cl *cl = cl_attach(0);
 	u32 before = server_fds();
 	int pipes[2], three[3];
 	u32 i;
 
-	for (i = 0; i < NUM(bad); i++)
-		EXPECT_EQ(cl_irqs(cl, bad[i].flags, bad[i].index, bad[i].start,
-				  bad[i].count, "\1\1\1\1", bad[i].len, NULL, 0),
-			  bad[i].error);
+	for (i = 0; i < NUM(bad_irqs); i++)
+		EXPECT_EQ(cl_irqs(cl, bad_irqs[i].flags, bad_irqs[i].index,
+				  bad_irqs[i].start, bad_irqs[i].count, "\1\1\1\1",
+				  bad_irqs[i].len, NULL, 0), bad_irqs[i].error);
 	/* Pass descriptors that would block, or are not eventfds. */
 	EXPECT(!pipe2(pipes, O_CLOEXEC));
 	EXPECT_EQ(cl_irqs(cl, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, 0,

@@ -160,6 +160,38 @@ static void expect_words(const struct tctx *c, u32 words)
 		EXPECT_EQ(((u32 *)c->buf)[2048 + k], 8 * k + 28);
 }
 
+/* Each of the 8 participants but 3 posts an allreduce of 4096 bytes to a tree. */
+static void reduce_without_3(struct group *g, u32 tree)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, tree, 0, 8192, 16 * 256);
+	u32 i;
+
+	w.flags = ANGARA_WQE_QUIET;
+	for (i = 0; i < 8; i++) {
+		if (i == 3)
+			continue;
+		post(g->ctx[i], &w, NULL);
+		kick(g->ctx[i]);
+	}
+}
+
+/* Each participant puts 4000 bytes to another one. */
+static void puts_pass(struct group *g)
+{
+	struct angara_wqe w;
+	struct angara_cqe cqe;
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		w = wqe_p2p(ANGARA_OP_PUT, (i + 4) % 8, 0, 0, 8192, 4000);
+		post(g->ctx[i], &w, NULL);
+		kick(g->ctx[i]);
+		EXPECT_EQ(finish(g->ctx[i], &cqe), ANGARA_ST_OK);
+		EXPECT(!memcmp(g->ctx[(i + 4) % 8]->buf + 8192, g->ctx[i]->buf,
+			       4000));
+	}
+}
+
 /*
  * 15 trees whose roots wait for one participant hold the maximum of packets.
  * Operations of the last tree, and puts, must pass them.
@@ -181,17 +213,9 @@ static void stuck(void)
 	for (i = 0; i < 8; i++)
 		for (k = 0; k < 2048; k++)
 			((u32 *)g.ctx[i]->buf)[k] = i + k;
-	for (tree = 0; tree < 15; tree++) {
-		w = wqe_coll(ANGARA_OP_ALLREDUCE, tree, 0, 8192, 16 * 256);
-		w.flags = ANGARA_WQE_QUIET;
-		/* All participants post but 3, whose contribution all roots need. */
-		for (i = 0; i < 8; i++) {
-			if (i == 3)
-				continue;
-			post(g.ctx[i], &w, NULL);
-			kick(g.ctx[i]);
-		}
-	}
+	/* All roots need the contribution of participant 3. */
+	for (tree = 0; tree < 15; tree++)
+		reduce_without_3(&g, tree);
 	host_run(g.h);
 	for (i = 0; i < 8; i++) {
 		w = wqe_coll(ANGARA_OP_ALLREDUCE, 15, 0, 8192, 4000);
@@ -209,14 +233,7 @@ static void stuck(void)
 	EXPECT_EQ(finish(g.ctx[6], &cqe), ANGARA_ST_OK);
 	for (i = 0; i < 8; i++)
 		EXPECT(!memcmp(g.ctx[i]->buf + 8192, g.ctx[6]->buf, 4000));
-	for (i = 0; i < 8; i++) {
-		w = wqe_p2p(ANGARA_OP_PUT, (i + 4) % 8, 0, 0, 8192, 4000);
-		post(g.ctx[i], &w, NULL);
-		kick(g.ctx[i]);
-		EXPECT_EQ(finish(g.ctx[i], &cqe), ANGARA_ST_OK);
-		EXPECT(!memcmp(g.ctx[(i + 4) % 8]->buf + 8192, g.ctx[i]->buf,
-			       4000));
-	}
+	puts_pass(&g);
 	for (tree = 0; tree < 15; tree++) {
 		w = wqe_coll(ANGARA_OP_ALLREDUCE, tree, 0, 8192, 16 * 256);
 		post(g.ctx[3], &w, NULL);
@@ -231,6 +248,34 @@ static void stuck(void)
 	done();
 }
 
+#define SEND(type, len, number, ack)					\
+	(wire_seal(frame, type, len, number, ack),			\
+	 link_receive(&links[0], (struct wire_head *)frame,		\
+		      (struct wire_head *)frame + 1))
+
+/*
+ * Sends as many packets of 8 bytes as there is room for, and one more; then the
+ * last one again, which is out of order.  Return: number of the next packet.
+ */
+static u64 fill_window(u8 *frame, u32 len)
+{
+	u64 seq = 0;
+	u32 i;
+
+	for (i = 0; i < WIRE_WINDOW; i++) {
+		EXPECT(!SEND(WIRE_PACKET, len, ++seq, 0));
+		if (i == 5)
+			link_deliver(&links[0]);
+	}
+	EXPECT(SEND(WIRE_PACKET, len, seq + 1, 0) == NULL);
+	seq++;
+	for (i = 0; i < 32 && !SEND(WIRE_PACKET, len, seq + 1, 0); i++)
+		seq++;
+	EXPECT_EQ(i, 5);
+	EXPECT(SEND(WIRE_PACKET, len, seq, 0));
+	return seq + 1;
+}
+
 /* If a packet breaks the rules, the link to its peer ends. */
 static void rules(void)
 {
@@ -242,15 +287,11 @@ static void rules(void)
 	struct ang_pkt p = {
 		.type = ANG_PKT_PUT, .npkts = 1, .len = 8, .src_node = 1,
 	};
-	u64 seq = 0;
-	u32 i;
+	u64 seq;
 
 	breaks = 0;
 	memset(frame, 0, sizeof(frame));
 	host_freeze(h, 0, 1);
-#define SEND(type, len, number, ack)					\
-	(wire_seal(frame, type, len, number, ack),			\
-	 link_receive(&links[0], f, f + 1))
 	/* In a dimension of size 2 the route from node 1 to 0 is "+". */
 	wire_packet_put(w, 0, 1, ANGARA_VC_REQ, &p);
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, 2, 0));
@@ -269,26 +310,14 @@ static void rules(void)
 	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, 1, 0));
 	w->reserved[1] = 0;
 	EXPECT_EQ(links[0].seen, 0);
-	/* Send as many packets as there is room for, and one more. */
-	for (i = 0; i < WIRE_WINDOW; i++) {
-		EXPECT(!SEND(WIRE_PACKET, sizeof(*w) + 8, ++seq, 0));
-		if (i == 5)
-			link_deliver(&links[0]);
-	}
-	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, seq + 1, 0) == NULL);
-	seq++;
-	for (i = 0; i < 32 && !SEND(WIRE_PACKET, sizeof(*w) + 8, seq + 1, 0); i++)
-		seq++;
-	EXPECT_EQ(i, 5);
-	/* The same frame again is out of order. */
-	EXPECT(SEND(WIRE_PACKET, sizeof(*w) + 8, seq, 0));
+	seq = fill_window(frame, sizeof(*w) + 8);
 	/* Frames that free room for packets that were never sent. */
 	memset(t, 0, sizeof(*t));
 	t->node = cpu_to_le32(1);
 	t->count = cpu_to_le16(1);
-	EXPECT(SEND(WIRE_TAKEN, sizeof(*t), seq + 1, 0));
+	EXPECT(SEND(WIRE_TAKEN, sizeof(*t), seq, 0));
 	t->channel = 200;
-	EXPECT(SEND(WIRE_TAKEN, sizeof(*t), seq + 1, 0));
+	EXPECT(SEND(WIRE_TAKEN, sizeof(*t), seq, 0));
 	EXPECT(link_resume(&links[0], 99));
 	link_free(&links[0]);
 	link_free(&links[1]);
