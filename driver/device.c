@@ -250,7 +250,7 @@ static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 	if (!IS_ERR(graph) && graph->topo.nodes == adev->nodes &&
 	    ang_topo_ports(&graph->topo) == adev->ports)
 		return graph;
-	dev_err(&adev->dev, "fabric '%.64s': unknown kind, or not of the adapter's nodes and ports\n", text);
+	dev_err(&adev->dev, "fabric '%.64s': unknown kind, or the adapter has other nodes or ports\n", text);
 	if (!IS_ERR(graph))
 		ang_graph_put(graph);
 	return ERR_PTR(-ENODEV);

@@ -7,7 +7,7 @@
 #include "netlink.h"
 #include "ang_nl_attrs.h"
 
-/* Tell why the device refuses a row or a change.  Return: the error. */
+/* Report why the device refuses a row or a change.  Return: the error. */
 static int route_failed(struct genl_info *info, int ret)
 {
 	struct nlattr *row = info->attrs[ANGARA_A_ROUTE_ROW];

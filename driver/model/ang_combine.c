@@ -164,7 +164,7 @@ static bool loc_before(const struct loc *a, const struct loc *b)
 	return a->exact < b->exact;
 }
 
-/* The padding behind the index is set to 0. */
+/* The padding after the index is set to 0. */
 #define LOCS(bits, f)							\
 do {									\
 	bool max = redop == ANGARA_RED_MAXLOC;				\

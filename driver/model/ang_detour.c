@@ -295,8 +295,8 @@ static bool detour_take(struct ang_fabric *fab, const struct ang_node *n)
  * @n: node, held
  * @arg: argument of ANGARA_ADM_ROUTE_SET
  *
- * Return: true if ang_detour_set() can answer; false if the command has to wait:
- * the node is woken.
+ * Return: true if ang_detour_set() can answer; false if the command has to
+ * wait; the node is woken when it can continue.
  */
 bool ang_detour_ready(struct ang_view *v, struct ang_node *n,
 		      const struct angara_adm_route *arg)

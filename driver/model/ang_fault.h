@@ -107,7 +107,7 @@ static inline u32 ang_retry_acked(u16 base, u32 sent, u16 ack)
  * @acked: packets acknowledged of the train at @first
  * @first: place of the oldest train that is not acknowledged
  * @open: place of the train that the far end takes next
- * @end: place behind the last train; places are free-running indices
+ * @end: place after the last train; places are free-running indices
  * @vc: per place, virtual channel of the train
  * @npkts: per place, number of packets of the train
  * @cnt: counters, as ANGARA_ADM_COUNTERS reads them

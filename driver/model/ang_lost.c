@@ -12,7 +12,7 @@
  *
  * Routes change only while no packet follows them (ang_detour.c), so a packet
  * cannot pass a lost node, and each node can determine which of its operations
- * are affected: operations whose path to the target or back leads over a lost
+ * are affected: operations whose path to the target or back crosses a lost
  * node, and trees with a link to a lost node.  The node ends these operations
  * and reports the lost node.  The host drops packets in flight to a lost node,
  * and later answers match no operation.  A request carries the era in which its

@@ -302,7 +302,7 @@ static bool is_zero(const u8 *bytes, u32 len)
 	return true;
 }
 
-/* Read a value.  Return: false if the data behind the value is not 0. */
+/* Read a value.  Return: false if the data after the value is not 0. */
 static bool value_get(const struct angara_mgmt *p, void *value, u32 size)
 {
 	memcpy(value, p->data, size);

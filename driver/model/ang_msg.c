@@ -5,7 +5,7 @@
  *
  * The first train of a message allocates a contiguous record; the payload of
  * the later trains is written there, and the last train makes the record valid.
- * The unit behind a record is cleared before the record is allocated, so the
+ * The unit after a record is cleared before the record is allocated, so the
  * process never takes old payload for a record.  The device reads nothing from
  * the buffer, and uses the process's index only to determine how much room is
  * free.
@@ -50,7 +50,7 @@ static u32 pad_units(const struct ang_area *a, u32 units)
 	return at + units > a->units ? a->units - at : 0;
 }
 
-/* Is there room for a record, and for the cleared unit behind it? */
+/* Is there room for a record, and for the cleared unit after it? */
 static bool record_fits(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			u32 units)
 {

@@ -69,7 +69,7 @@ static bool graph_is(const struct graph_line *line, const char *word)
 }
 
 /*
- * Reads ":PORT" behind a name. Return: the text after it; NULL: there is no
+ * Reads ":PORT" after a name. Return: the text after it; NULL: there is no
  * port.
  */
 static const char *graph_port(const char *text, u32 *port)

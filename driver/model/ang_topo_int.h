@@ -54,7 +54,7 @@ struct ang_topo_table {
 /**
  * struct ang_topo_ops - a kind of topology
  * @most_first: the first digit of a node's number is the most significant
- * @read: reads the description after the kind's name.  Return: the text behind
+ * @read: reads the description after the kind's name.  Return: the text after
  *	it; NULL with @why set
  * @tail: writes the description after the sizes; NULL if there is none.
  *	Return: end of the text

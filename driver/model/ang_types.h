@@ -569,11 +569,11 @@ struct ang_node {
  * @cfg: configuration
  * @stride: bytes per router
  * @pe_size: bytes of the contexts and domains of one node
- * @off_table: offset in the block of the topology's table, behind the routers
+ * @off_table: offset in the block of the topology's table, after the routers
  *	and the contexts and domains of nodes
- * @off_text: offset of the topology's description, behind the table
+ * @off_text: offset of the topology's description, after the table
  * @text_size: bytes of the description, without its NUL
- * @off_dom: offset from ang_node.pe, behind the contexts, of a node's domains,
+ * @off_dom: offset from ang_node.pe, after the contexts, of a node's domains,
  *	struct ang_dom[cfg.ctxs]
  * @off_lane: offset from ang_node.pe of lanes, struct ang_lane[2 * ANG_LANES]
  * @off_op: offset from ang_node.pe of operations, struct
@@ -608,7 +608,7 @@ struct ang_node {
  *	(any thread)
  * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes (any thread)
  * @up_waits: a command waits until all nodes have handled @lost (any thread)
- * @off_detour: offset of two tables of routes, behind the description; see
+ * @off_detour: offset of two tables of routes, after the description; see
  *	ang_detour.c
  * @detour_row: bytes of a row of these tables; 0: the fabric is too large
  * @detour: routes of packets, ANG_DETOUR_* (any thread)

@@ -36,7 +36,7 @@
 #define ANGARA_MGMT_ST_KEY	3	/* @key is not the key of the router */
 #define ANGARA_MGMT_ST_STALE	4	/* SET: @writes is out of date */
 #define ANGARA_MGMT_ST_PORT	5	/* a port of the path has no link */
-#define ANGARA_MGMT_ST_DOWN	6	/* the path leads over a link that is down */
+#define ANGARA_MGMT_ST_DOWN	6	/* a link of the path is down */
 #define ANGARA_MGMT_ST_BUSY	7	/* the row cannot change yet: repeat */
 #define ANGARA_MGMT_ST_EXISTS	8	/* the row is set */
 #define ANGARA_MGMT_ST_ABSENT	9	/* the row is not set */

@@ -217,7 +217,7 @@ struct angara_wqe {
  * To free records, in their order, the process adds their units to
  * angara_ctl.msg_ci, and after a full barrier reads ANGARA_CTR_MSG_WAIT.  If
  * the counter is 1, senders wait for room: the process rings the doorbell of
- * the SQ (ANGARA_KICK_SQ), and the device tells these senders that there is
+ * the SQ (ANGARA_KICK_SQ), and the device notifies these senders that there is
  * room.
  */
 struct angara_msg {
