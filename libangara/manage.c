@@ -259,7 +259,7 @@ static int manage_write(struct angara_manager *m, const struct angara_path *path
 
 /**
  * ang_manage_set() - as angara_manage_set()
- * @doubt: out: after an error, the value may have been written all the same
+ * @doubt: out: after an error, the value may have been written nevertheless
  */
 int ang_manage_set(struct angara_manager *m, const struct angara_path *path,
 		   unsigned int attr, u32 modifier, const void *value, size_t size,

@@ -160,7 +160,7 @@ static void laying_undo(struct laying *l, u32 end)
 }
 
 /*
- * Sets a row.  @may_be: out: after an error, the row may be set all the same.
+ * Sets a row.  @may_be: out: after an error, the row may be set nevertheless.
  */
 static int row_set(struct laying *l, u32 router, bool *may_be)
 {

@@ -251,7 +251,8 @@ static void skip_heard(struct angara_ctx *ctx)
  * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *
- * Also handles own messages behind messages that the caller has not taken yet.
+ * Also handles the library's messages that arrived after messages that the
+ * caller has not taken yet.
  */
 void ang_msg_hear(struct angara_ctx *ctx)
 {

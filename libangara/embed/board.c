@@ -108,7 +108,7 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
  * @number: number of its last reduction
  * @wait: reductions until the next attempt to make a plan
  * @retry: @wait after the previous attempt
- * @skip: number of reductions that will still use packets at once
+ * @skip: number of further reductions that use packets without trying the board
  * @vain: last value to which @skip was set
  * @plan: plan, NULL if there is none yet
  */
@@ -209,8 +209,8 @@ static bool pieces_turn(struct emb_boards *bs, struct emb_plan *p)
 /*
  * The last contributor completes a short reduction for all members, or begins
  * to combine a long one.  Counts the reduction before the decision, so a
- * process that sees that it is done also sees it counted.  Return: false: the
- * reduction goes by packets.
+ * process that sees the decision also sees the count. Return: false: the
+ * reduction uses packets.
  */
 static bool last_turn(struct emb_boards *bs, struct emb_plan *p)
 {

@@ -128,7 +128,7 @@ static bool exit_from_pe(const siginfo_t *info)
 	return false;
 }
 
-/* Begins the end of this PE.  Return: false if it has begun before. */
+/* Records that this PE is ending.  Return: false if it was recorded before. */
 static bool exit_begin(int status)
 {
 	int64_t before = EXIT_NOT;

@@ -2,7 +2,7 @@
 /*
  * Routes around failed cables and routers.
  *
- * If possible, only routes that led over a failure change.  Then the routing
+ * If possible, only routes that crossed a failure change.  Then the routing
  * tables can be replaced while packets travel: a packet on an unchanged route
  * never uses a changed entry.  For each destination, a search goes from the
  * routers whose routes are intact to the others.  Each router that it reaches
@@ -214,7 +214,7 @@ static void find_parts(const struct angara_fabric *f, u32 *part)
 }
 
 /*
- * Changes only routes that lead over a failure.
+ * Changes only routes that cross a failure.
  * Return: 1: @around is set; 0: some route cannot be replaced; -ENOMEM.
  */
 static int avoid_some(const struct angara_fabric *f, u8 *around)

@@ -66,8 +66,8 @@ static void formula_mkns(const struct ang_topo *t, struct angara_fabric_metrics 
 		m->diameter += blocks > 1 ? 4 : 2;
 		m->switches += t->nodes / t->dims[d] * blocks;
 		/*
-		 * Cables between leaf and top switches; the document's formula
-		 * omits them.
+		 * Cables between leaf and top switches; the formula of document
+		 * 001 omits them.
 		 */
 		m->cables += t->nodes / t->dims[d] * leaves * (t->switch_ports / 2U);
 	}

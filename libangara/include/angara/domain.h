@@ -363,7 +363,7 @@ void angara_mr_release(struct angara_mr *mr);
 void angara_mr_revoke(struct angara_mr *mr);
 
 /**
- * struct angara_mr_cache_info - state of the cache behind angara_mr_hold()
+ * struct angara_mr_cache_info - state of the cache that angara_mr_hold() uses
  * @size: in: sizeof(struct angara_mr_cache_info)
  * @ranges: ranges in the cache now
  * @bytes: bytes registered: in the cache, and in evicted regions still held

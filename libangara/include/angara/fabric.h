@@ -111,7 +111,7 @@ struct angara_failure {
  * struct angara_detours - how routes avoid failures
  * @size: sizeof(struct angara_detours)
  * @updown: 1: all routes are up*down* on the rest of the fabric; 0: only routes
- *	that led over a failure have changed
+ *	that crossed a failure have changed
  * @changed: entries of routing tables that have changed, one per router and
  *	destination
  * @lost: pairs of intact nodes without a route

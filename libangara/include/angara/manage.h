@@ -68,11 +68,11 @@ int angara_manager_describe(struct angara_manager *manager, char **text);
  * A request that gets no answer is repeated for a second.
  *
  * Return: 0; errors of a router: -EACCES it needs another key; -ENXIO the path
- * names a port that leads nowhere; -ENETDOWN the path leads over a link that is
- * down; -ENOENT the row is not set; -EINVAL @modifier is out of range;
- * -EOPNOTSUPP no such attribute; others: -EPERM the caller lacks CAP_NET_ADMIN;
- * -EINVAL the path is too long, or @size is too large; -ETIMEDOUT no answer;
- * -ENODEV the adapter is gone.
+ * names a port that leads nowhere; -ENETDOWN a link of the path is down;
+ * -ENOENT the row is not set; -EINVAL @modifier is out of range; -EOPNOTSUPP no
+ * such attribute; others: -EPERM the caller lacks CAP_NET_ADMIN; -EINVAL the
+ * path is too long, or @size is too large; -ETIMEDOUT no answer; -ENODEV the
+ * adapter is gone.
  */
 int angara_manage_get(struct angara_manager *manager, const struct angara_path *path,
 		      unsigned int attr, uint32_t modifier, void *value, size_t size,

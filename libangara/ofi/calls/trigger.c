@@ -168,8 +168,8 @@ static bool work_receives(const struct afi_work *w)
 }
 
 /*
- * Can the work ever start?  Work that cannot is rejected: if there is no queue,
- * its failure could not be reported later.
+ * Can the operation ever start?  Otherwise it is rejected: without a queue its
+ * failure could not be reported later.
  */
 static bool work_fits(const struct afi_work *w)
 {
@@ -177,8 +177,8 @@ static bool work_fits(const struct afi_work *w)
 }
 
 /*
- * Copies a description of work. Return: 0; -FI_EINVAL; -FI_ENOSYS no such
- * operation.
+ * Copies the description of a deferred operation. Return: 0; -FI_EINVAL;
+ * -FI_ENOSYS no such operation.
  */
 static int work_describe(struct afi_domain *d, struct afi_work *w,
 			 const struct fi_deferred_work *from)
@@ -300,7 +300,9 @@ static ssize_t work_send(const struct afi_work *w)
 	return afi_push_now(w->ep, &out);
 }
 
-/* Starts work.  Return: 0; -FI_EAGAIN; -FI_E* it cannot be started. */
+/*
+ * Starts a deferred operation.  Return: 0; -FI_EAGAIN; -FI_E* it cannot start.
+ */
 static ssize_t work_start(struct afi_work *w)
 {
 	switch (w->type) {
@@ -331,8 +333,8 @@ static ssize_t work_start(struct afi_work *w)
 }
 
 /*
- * Reports in a queue that work could not be started: the call that queued it
- * has already returned.
+ * Reports in a queue that an operation could not be started: the call that
+ * queued the operation has already returned.
  */
 static bool tell_failure(struct afi_work *w, int err)
 {

@@ -103,7 +103,8 @@ static bool coll_step(struct afi_call *call)
 }
 
 /*
- * Starts an operation of the adapters. Return: true if there was any progress.
+ * Starts an operation that the adapters execute. Return: true if there was any
+ * progress.
  */
 static bool start_offload(struct afi_group *g, struct afi_call *call)
 {
