@@ -177,7 +177,7 @@ bands()
 	echo "expected $least to $most"
 	[ "$most" ] && [ "$(cell 'broadcast of one packet, 16x16x32' 9)" = \
 		"$least to $most" ] || return
-	cell 'SpMV: the gain grows' 9 | grep -qE '^[0-9]+ to [0-9]+ steps down$'
+	cell 'SpMV: the gain grows' 9 | grep -qE '^decreases [0-9]+ to [0-9]+ times$'
 }
 
 # Each sample of a band has the ratio on eight nodes to which the PEGroup is
@@ -220,8 +220,9 @@ fewest()
 		print Paper::Band::pegroup($run, "coll", 0, "2.39"), "\n";' -- "$1" 2>/dev/null
 }
 
-# The table has SpMV's gain of each sample from the simulations. Of the two routings it takes the
-# gain nearer to the published one. The picture shows the range.
+# The table has the gain of SpMV in each sample: of the simulations with two
+# routings, the gain that is nearer to the published one. The picture shows the
+# range.
 spmv_band()
 {
 	local least most i

@@ -280,7 +280,7 @@ repairs()
 	ok $? 'a node is cut off'
 	refused 1 'no tree over all of them exists' tree repair 14
 	refused 1 'cut off a participant' tree create 13 root 0
-	refused 1 'keep participants apart' tree plan
+	refused 1 'separate participants' tree plan
 	json 'a tree over the other nodes' '$_->{nodes} == 7 && $_->{pe} == 7' \
 		tree create 13 root 0 nodes 0-4,6-7
 	works 'the tree over the other nodes is valid' \
@@ -379,7 +379,7 @@ users()
 	status=0
 	as_user 12345 tree show && grep -q '^ *15 ' "$TMP/out" &&
 		! grep -q '^ *14 ' "$TMP/out" || { why; status=1; }
-	ok "$status" 'a user sees trees of his own partition'
+	ok "$status" 'a user sees trees of their own partition'
 	status=0
 	as_user 12345 tree check 15 || { why; status=1; }
 	ok "$status" 'a user can check them'
@@ -549,7 +549,7 @@ bad_input()
 	refused 2 'no such object' frobnicate
 	refused 2 'unknown option' --frobnicate dev list
 	refused 2 'no such command' dev frobnicate
-	refused 2 'may be any of: delete, delegate' tree de 15
+	refused 2 'is ambiguous: delete, delegate' tree de 15
 	refused 2 'a device is angaraN or N' dev show eth0
 	refused 1 'there is no such device' dev show 4000000
 	refused 2 'unexpected argument' dev show "$first" more
@@ -623,7 +623,7 @@ race()
 	ctl tree check "$tree" "$@" || status=1
 	[ "$won" = 1 ] || status=1
 	[ "$status" = 0 ] || why "$won of 4 succeeded"
-	ok "$status" "of several who create tree $tree at once, one does"
+	ok "$status" "of several processes that create tree $tree at once, one succeeds"
 	works "tree delete $tree" "tree $tree: $rows rows cleared" \
 		tree delete "$tree" "$@"
 }

@@ -140,7 +140,9 @@ void need_levels(struct levels *s, const char *text, const char *place);
 void levels_of_places(struct levels *s, u32 ranks, const u32 *places);
 void levels_free(struct levels *s);
 u32 level_of(const struct levels *s, u32 p, u32 q);
-/* Number of a core's part among the parts of the whole system that level @l joins. */
+/*
+ * Number of the part that contains a core, among all parts that level @l joins.
+ */
 u32 part_of(const struct levels *s, u32 core, u32 l);
 
 /* units.c: functions end the program if the text is wrong. */

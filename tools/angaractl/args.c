@@ -67,7 +67,7 @@ int match_word(const char *word, const char *const *names, size_t count,
 	if (n == 1)
 		return found;
 	if (n)
-		misuse("\"%s\" may be any of: %s", word,
+		misuse("\"%s\" is ambiguous: %s", word,
 		       join(fits, n, buf, sizeof(buf)));
 	else
 		misuse("\"%s\": no such %s; there are: %s", word, what,

@@ -177,7 +177,7 @@ int fabric_find(struct nl *nl, const struct about *about, struct fabric *fabric)
 		status = fail("fabric 0x%llx: its description cannot be read",
 			      (unsigned long long)id);
 	else if (fabric->nodes != record_number(json_object_array_get_idx(devs, 0), "nodes"))
-		status = fail("fabric 0x%llx: its description has %u nodes, its devices another number",
+		status = fail("fabric 0x%llx: its description has %u nodes, its devices report another number",
 			      (unsigned long long)id, fabric->nodes);
 	if (status) {
 		fabric_free(fabric);

@@ -56,7 +56,7 @@ static int read_argument(struct plan *plan, int which, char *value)
 	return status;
 }
 
-/* Do the arguments fit the way in which the tree is created? */
+/* Do the arguments suit the method: by the driver, or by management packets? */
 static int check_way(const struct plan *plan)
 {
 	if (!(options.given & OPT_IN_BAND))

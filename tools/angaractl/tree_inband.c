@@ -21,7 +21,7 @@
 #include "tree_create.h"
 
 /**
- * struct inband - a tree, and the way to its routers
+ * struct inband - a tree, and the paths to its routers
  * @manager: the device
  * @map: routers that were found
  * @tree: tree

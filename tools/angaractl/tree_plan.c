@@ -208,12 +208,12 @@ static int plan_make(struct request *r, struct angara_plan **plan)
 		status = misuse("nodes: %s", why);
 	else if (strcmp(r->root, "best") &&
 		 !plan_node(r->fabric, r->root, &attr.root))
-		status = misuse("\"%s\": a root is best, or a node by number from 0 to %u or by coordinates",
+		status = misuse("\"%s\": a root is \"best\", a node from 0 to %u, or its coordinates",
 				r->root, angara_fabric_nodes(r->fabric) - 1);
 	if (!status) {
 		ret = angara_plan_open(r->fabric, pe, &attr, plan);
 		if (ret == -EHOSTUNREACH)
-			status = fail("links that are down keep participants apart");
+			status = fail("links that are down separate participants");
 		else if (ret)
 			status = fail("the trees cannot be planned: %s",
 				      strerror(-ret));

@@ -4,7 +4,7 @@
  *
  * The file is sent in chunks through two windows in every process.  While chunk
  * k is in flight into one window, the processes read chunk k - 1 from the
- * second window; the barrier after chunk k - 1 tells the source that its window
+ * second window; the barrier after chunk k - 1 shows the source that its window
  * is free.  The checksum of the received data is compared with that of the
  * file.
  */

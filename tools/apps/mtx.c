@@ -199,7 +199,7 @@ static int read_element(struct reader *r, struct mtx *m)
 	if (err)
 		return err;
 	if (!is_blank(s))
-		return bad(r, "expected the end of the line behind the element");
+		return bad(r, "expected the end of the line after the element");
 	err = add(r, m, row, col, val);
 	if (!err && r->symmetric && row != col)
 		err = add(r, m, col, row, val);

@@ -193,8 +193,8 @@ static int prepare_memory(struct bench *b)
 	}
 	stamps = (uint64_t)b->max_iters * sizeof(struct bench_stamp) * ways_of(b);
 	if (stamps * app->size > STAMPS_MAX)
-		return app_bad_input(app, "-n %u: times of so many samples of %u "
-				     "processes need more than 1 GiB",
+		return app_bad_input(app, "-n %u: the times of %u processes "
+				     "need more than 1 GiB",
 				     b->max_iters, app->size);
 	b->dst_off = (max + 63) / 64 * 64;
 	if (b->op->arrivals == BENCH_ARRIVE_ALL)

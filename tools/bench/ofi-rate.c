@@ -52,7 +52,7 @@
 #define ENTRIES		16U	/* completions read at once */
 
 /**
- * struct hello - what a process tells its peer
+ * struct hello - what a process sends to its peer first
  * @len: bytes of @name
  * @name: address
  * @addr: start of its memory, as peers use it

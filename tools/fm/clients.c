@@ -27,8 +27,8 @@
 #define OF_USER		96
 #define OF_ROOT		16	/* places that only root gets */
 #define SILENCE_NS	2000000000ULL	/* longest time until the request */
-#define TICK_MS		200	/* ms between looks at orphans, at first */
-#define TICK_MAX_MS	2000	/* ms between looks, after a while without a change */
+#define TICK_MS		200	/* ms between checks of orphans, at first */
+#define TICK_MAX_MS	2000	/* ms between checks, if nothing changes */
 
 _Static_assert(OF_USER > ANGARA_MAX_TREES, "a user may hold all trees of a fabric");
 
@@ -249,8 +249,8 @@ int clients_run(void)
 			ended |= clients_serve();
 		}
 		/*
-		 * Requests do not make the manager look at all orphans, and orphans that
-		 * stay are looked at less and less often.
+		 * Requests do not make the manager check all orphans. Orphans
+		 * that stay are checked less and less often.
 		 */
 		if (ended) {
 			orphans = lease_tick(true);

@@ -63,7 +63,7 @@ struct fm_opts {
  * @tree: TreeId
  * @uid: user
  * @client: number of the holder's connection, or FM_NO_CLIENT
- * @fresh: the connection was closed since the last look at orphans
+ * @fresh: the connection was closed since the last check of orphans
  * @grace_end: time until which an orphan stays without rows
  */
 struct fm_lease {

@@ -191,7 +191,7 @@ static void exchange_end(struct run_job *job, struct run_exchange *ex, int statu
 			shutdown(conn->fd, SHUT_RDWR);
 		}
 	}
-	/* Sending may end a connection, and thereby other exchanges. */
+	/* Sending may end a connection, which ends other exchanges. */
 	for (i = 0; reply && i < ex->n; i++) {
 		struct run_conn *conn = &job->procs[member(ex, i)].conn;
 

@@ -250,8 +250,9 @@ bool run_writable(struct run_job *job, int fd)
 }
 
 /*
- * Ends orphans of the job's processes; their children become children of the
- * launcher.  Return: whether any were ended.
+ * Kills the children of the launcher: processes that ended processes of the job
+ * have left. The children of a killed process become children of the launcher.
+ * Return: whether any were ended.
  */
 static bool kill_some(void)
 {

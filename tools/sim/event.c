@@ -78,7 +78,7 @@ static void too_late(const struct sim_ev *e)
 	abort();
 }
 
-/* Insert into the events of the current node, behind the current event. */
+/* Insert into the events of the current node, after the current event. */
 static void cur_insert(struct sim_part *p, const struct sim_ev *e)
 {
 	struct sim_evs *v = &p->cur;

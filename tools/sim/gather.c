@@ -317,7 +317,7 @@ static int make(struct sim *s, struct gather *g, u32 *most)
 
 /*
  * Numbers the nodes: splits the graph of the algorithm over the last dimension
- * of the torus, then over the dimension before.
+ * of the torus, then each part over the preceding dimension, and so on.
  */
 static int renumber(struct sim *s, struct gather *g)
 {

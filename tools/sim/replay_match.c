@@ -16,7 +16,7 @@
  * @type: ANG_PKT_*, or GIVEN
  * @from: node that injected it; tree of a result
  * @seq: number as in the record
- * @len: bytes of payload: it tells apart operations of a node that run at the
+ * @len: bytes of payload: it distinguishes operations of a node that run at the
  *	same time, whose packets have the same numbers
  * @index: index of the record
  */

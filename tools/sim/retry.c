@@ -96,7 +96,7 @@ static void take(struct sim_part *p, u32 node, u32 port, u32 k, u64 from, u64 to
 }
 
 /*
- * A packet behind a lost one leaves the link at @sent.  If the packet and its
+ * A packet after a lost one leaves the link at @sent.  If the packet and its
  * answer arrive, the sender learns of the loss a round trip later.  Until then
  * the far end drops all packets of the link.
  */
@@ -172,7 +172,7 @@ static u64 open_again(struct sim_part *p, u32 node, u32 port, u64 from)
 	return to;
 }
 
-/* Send all packets behind a lost one, until the sender learns of the loss. */
+/* Send all packets after a lost one, until the sender learns of the loss. */
 static void rest_again(struct sim_part *p, u32 node, u32 port, u64 sent)
 {
 	struct sim *s = p->sim;

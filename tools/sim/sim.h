@@ -80,7 +80,7 @@ static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
  * @src: node that injected it
  * @dst: target, ANG_NONE for a collective; of a reduce the receiver
  * @seq: reductions: as in struct ang_pkt; others: free for the workload
- * @next: packet behind it, or next free one
+ * @next: next packet of its source, or next free one
  * @flits: length
  * @hops: links crossed
  * @type: ANG_PKT_*
@@ -257,7 +257,7 @@ struct sim_tree {
  * @start: time when the adapter may start it
  * @born: time when the host posted it
  * @value: see struct sim_pkt
- * @next: operation behind it, or in the list of free ones
+ * @next: next operation of the host, or next free one
  * @dst: see struct sim_pkt
  * @tag: sim_pkt.seq of the next packet
  * @left: bytes that are not injected yet

@@ -49,7 +49,7 @@ static u32 line_of(struct sim *s, struct wave *w, const struct sim_rec *r)
 	return w->lines++;
 }
 
-/* Of changes at the same time, ends come before starts. */
+/* Among changes at the same time, ends precede starts. */
 static int by_change(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;

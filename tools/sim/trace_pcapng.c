@@ -73,13 +73,13 @@ static int block_get(struct ang_capture *c, struct body *b, char *err, size_t le
 	if (!n && feof(c->f) && !ferror(c->f))
 		return 0;
 	if (c->block == ANG_CAPTURE_MOST)
-		return flaw(err, len, "the capture has more blocks");
+		return flaw(err, len, "too many blocks");
 	c->block++;
 	if (n != 4 || !get(c, head + 4, 4))
 		return flaw(err, len, "the file ends within it");
 	b->type = word(head);
 	b->len = word(head + 4);
-	/* The first word of a section tells the byte order. */
+	/* The first word of a section shows the byte order. */
 	if (b->type == PCAPNG_SECTION &&
 	    (!get(c, b->at, 4) || word(b->at) != PCAPNG_BYTE_ORDER))
 		return flaw(err, len, "not a section in little endian");
@@ -92,7 +92,7 @@ static int block_get(struct ang_capture *c, struct body *b, char *err, size_t le
 	    !get(c, tail, 4))
 		return flaw(err, len, "the file ends within it");
 	if (word(tail) != b->len + 12)
-		return flaw(err, len, "its lengths differ");
+		return flaw(err, len, "its two length fields differ");
 	c->started = true;
 	return 1;
 }

@@ -13,7 +13,7 @@
 
 #define OPTS_MIN_MAPS	65535U	/* fewest maps: clients may assume this number */
 #define OPTS_MAX_MAPS	(1U << 20)
-#define OPTS_MAPS	262144U	/* 1 GiB in pages, which an IOMMU maps */
+#define OPTS_MAPS	262144U	/* enough for 1 GiB in single pages */
 
 struct opts {
 	const char *fabric;

@@ -73,7 +73,7 @@ static int flits_one(struct env *e, struct out *o, struct traffic *c,
 		flit_run(&n, arg_text("check"));
 		spent = work_since(&start);
 		if (!n.wrong && n.acc->posted != n.acc->fetched)
-			n.wrong = "packets are lost or doubled";
+			n.wrong = "packets are lost or duplicated";
 		if (n.wrong) {
 			fprintf(stderr, "angara-sim: --load %g: %s\n", c->load,
 				n.wrong);

@@ -46,7 +46,7 @@ struct flit {
  * @src: node
  * @dst: node
  * @rank: target module
- * @next: packet behind it at its host, or next free one
+ * @next: next packet of its host, or next free one
  * @flits: length
  * @got: flits that have reached the target
  * @hops: links crossed

@@ -69,7 +69,7 @@ const char *flit_check(struct flit_net *n)
 			at = p->in + j % n->rule.nvc;
 			if (o->room + o->rest + o->pad + credits[router * n->inputs + j] +
 			    arrivals[at] + n->in[at].len != p->depth)
-				wrong = "credits are lost or doubled";
+				wrong = "credits are lost or duplicated";
 			if (o->room > p->depth || o->rest > p->depth)
 				wrong = "a credit is negative";
 		}
@@ -78,7 +78,7 @@ const char *flit_check(struct flit_net *n)
 		for (router = 0; router < n->slot[j].arrivals; router++)
 			there += n->slot[j].arrival[router].in >> 31;
 	if (!wrong && n->count.entered - n->count.left != there)
-		wrong = "flits are lost or doubled";
+		wrong = "flits are lost or duplicated";
 	free(credits);
 	free(arrivals);
 	return wrong;

@@ -58,7 +58,7 @@ int flit_traffic(struct env *e, struct sim *s, const struct traffic *c,
 	r->nodes = s->topo.nodes;
 	r->ranks = r->nodes * s->modules;
 	if (!n.wrong && r->acc.posted != r->acc.fetched)
-		n.wrong = "packets are lost or doubled";
+		n.wrong = "packets are lost or duplicated";
 	if (n.wrong) {
 		fprintf(stderr, "angara-sim: --accuracy flit: %s\n", n.wrong);
 		err = -EIO;

@@ -56,7 +56,7 @@ sub judge
 		$j{text} = sprintf('%+.1f points', $j{off});
 		$j{ok} = abs($j{off}) <= $ref->{margin};
 	} elsif ($kind eq 'trend') {
-		$j{text} = $value ? "$value steps down" : 'grows';
+		$j{text} = $value ? "decreases $value times" : 'grows';
 		$j{ok} = !$value;
 	} else {
 		$j{off} = 100 * ($value / $want - 1);
@@ -203,7 +203,7 @@ sub band_of
 			inside($self->{ref}{$name}, @band));
 	} elsif ($name =~ /^trend-(spmv|heat)$/) {
 		@band = Paper::Band::trend($self->what, $1 eq 'heat' ? 'heat2d' : $1);
-		return (sprintf('%d to %d steps down', @band),
+		return (sprintf('decreases %d to %d times', @band),
 			inside($self->{ref}{$name}, @band));
 	}
 	return @band ? (join(' to ', map { number($_) } @band),
