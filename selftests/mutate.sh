@@ -5,7 +5,7 @@
 
 # mutate FILE FROM TO: prints FILE with TO instead of FROM, which must occur
 # once. Only a command of `faults` may call it: host/faults.t checks the texts of
-# all lists, and would not see one that stands in a script.
+# all lists, and would not see a text in a script.
 mutate()
 {
 	if [[ " ${FUNCNAME[*]} " != *' faults '* ]]; then
@@ -70,7 +70,7 @@ found()
 # stray LIST: stops the test, since the list is not as `faults` expects it.
 stray()
 {
-	echo "Bail out! $1: no \"--\" behind a text of '$first': '$name'"
+	echo "Bail out! $1: no \"--\" after a text of '$first': '$name'"
 	exit 1
 }
 

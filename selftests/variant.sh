@@ -4,8 +4,8 @@
 # Tests build library, provider, tools and test programs once per variant of
 # compiler options, in build/variant/NAME: `variant asan libangara` builds the
 # missing parts there, and returns at once if nothing is missing. Test scripts
-# that run in parallel share these folders, so no script may build there in
-# another way or with other options; parts that need other options have their
+# that run in parallel share these folders, so no script may build there by
+# other commands or with other options; parts that need other options have their
 # own folder.
 
 # selftests/coverage builds in another folder, with counters.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module whose executed lines are known: during load, during unload, in other
- * contexts than those of programs, or never.  Comments mark the lines; see
+ * A module whose executed lines are known: during load, during unload, in a
+ * timer or a work item, or never.  Comments mark the lines; see
  * selftests/debug/coverage.t.
  */
 #include <linux/errno.h>

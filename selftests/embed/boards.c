@@ -54,7 +54,7 @@ static int32_t *data;
 static pid_t pids[64];
 static sigset_t posted;		/* SIGRTMIN, which is counted: a member has posted */
 
-/* Sums @count numbers; the result is behind them. */
+/* Sums @count numbers; the result is stored after them. */
 static int post(struct pending *req, unsigned int count, int32_t salt,
 		uint32_t flags)
 {
@@ -282,7 +282,10 @@ static void bcast(unsigned int time)
 	CHECK(angara_barrier(team));
 }
 
-/* If all members have received a broadcast, the barrier behind it uses the board. */
+/*
+ * If all members have received a broadcast, the barrier after it uses the
+ * board.
+ */
 static void received(unsigned int time)
 {
 	const struct emb_dev *d = ctx->dev.priv;
@@ -298,12 +301,12 @@ static void received(unsigned int time)
 	if (!time)
 		before = d->by_board;
 	if (time == TIMES - 1 && d->by_board == before)
-		errx(1, "%u barriers behind broadcasts: none used the board", TIMES);
+		errx(1, "%u barriers after broadcasts: none used the board", TIMES);
 }
 
 /*
- * By its counter, the first member has received one broadcast less than the
- * others: the barrier uses packets, which follow the broadcast.
+ * According to its counter, the first member has received one broadcast less
+ * than the others: the barrier uses packets, which follow the broadcast.
  */
 static void behind(unsigned int time)
 {

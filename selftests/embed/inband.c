@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Trees that are laid by management packets, when packets are lost, links go down
- * and other managers write at any moment. For selftests/host/inband.t, linked with
- * --wrap=ang_device_open, so that each packet of the first manager passes through
- * this program. Argument: the fabric, which ANGARA_FABRIC must name, too. With a
- * second argument, a key, the program only sets this key at all routers.
+ * Trees whose rows are set by management packets, when packets are lost, links
+ * go down and other managers write at any moment. For selftests/host/inband.t,
+ * linked with --wrap=ang_device_open, so that each packet of the first manager
+ * passes through this program. Argument: the fabric, which ANGARA_FABRIC must
+ * name, too. With a second argument, a key, the program only sets this key at
+ * all routers.
  *
  * After each attempt the rows are read without faults: all are there, or none
  * except those that are reported as left.  Prints TAP.
@@ -226,7 +227,7 @@ static void lost_once(bool executed)
 						       "any one request is lost");
 }
 
-/* From some moment on a router does not answer. */
+/* A router stops answering at some moment. */
 static void lost_forever(bool executed)
 {
 	struct angara_tree_failure f;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Collectives on a tree that another process has laid: a context on each node joins
- * it.  Their results are compared with sums and data that this program computes.
- * For selftests/host/inband.t, with helpers of the kselftests and the shim.
- * Argument: the tree.
+ * Collectives on a tree whose rows another process has set: a context on each
+ * node joins it.  Their results are compared with sums and data that this
+ * program computes.  For selftests/host/inband.t, with helpers of the
+ * kselftests and the shim.  Argument: the tree.
  */
 #include <err.h>
 #include <stdio.h>

@@ -186,7 +186,8 @@ static void look_at_scratch(void)
 
 	for (mr = ctx->dom->mrs; mr; mr = mr->next)
 		if (mr->access & ANGARA_ACCESS_REMOTE_WRITE) {
-			fprintf(stderr, "rank %u: a region of the library's grants too much\n", rank);
+			fprintf(stderr, "rank %u: peers may write to a region of the library\n",
+				rank);
 			exit(1);
 		}
 }

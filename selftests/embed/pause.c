@@ -11,8 +11,8 @@
 
 #include "ang_env.h"
 
-#define YIELD	64	/* one of so many calls of test_pause() yields */
-#define SLEEP	16384	/* one of so many calls of test_pause() sleeps */
+#define YIELD	64	/* one call of test_pause() in YIELD yields */
+#define SLEEP	16384	/* one call of test_pause() in SLEEP sleeps */
 
 static unsigned long seed_of_thread(void)
 {

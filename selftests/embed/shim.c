@@ -248,7 +248,7 @@ EXPORT int ioctl(int fd, unsigned long nr, ...)
 }
 
 /*
- * Return: start of the lists of pages, behind all offsets that can be mapped.
+ * Return: start of the lists of pages, after all offsets that can be mapped.
  */
 static u64 lists_at(const struct emb_dev *d)
 {

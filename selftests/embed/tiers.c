@@ -2,7 +2,8 @@
 /*
  * Random collectives, for a comparison of both tiers, boards and packets.  The
  * members of a job post the same collectives, some of which are queued, in two
- * teams at a time.  Delays and ways to wait depend on a member's own seed.
+ * teams at a time.  Delays and methods of waiting depend on a member's own
+ * seed.
  *
  *	angara-run -n N tiers OPERATIONS SEED
  *
@@ -25,7 +26,7 @@
 #include "../library/pending.h"
 
 #define QUEUED	6U		/* most operations at a time */
-#define ROOM	8192U		/* an operation has two areas of so many bytes */
+#define ROOM	8192U		/* bytes of each buffer of an operation */
 #define MOST	4096U		/* most bytes of an operation */
 #define LIMIT	60000
 
@@ -36,7 +37,7 @@ static struct angara_team *teams[2];	/* of all members; of those with even ranks
 static unsigned int rank, size;
 /*
  * States of random generators: one that is equal at all members, one of this
- * member, and one for delays and ways to wait.
+ * member, and one for delays and methods of waiting.
  */
 static unsigned long common, mine, own;
 static u64 digest = ANG_HASH_INIT;
@@ -118,7 +119,7 @@ static int reduction_post(struct posted *p, struct angara_team *team,
 				 count, type, op, root, pending_op(&p->req));
 }
 
-/* A broadcast has arrived everywhere when the barrier behind it is complete. */
+/* A broadcast has arrived everywhere when the barrier after it is complete. */
 static int bcast_post(struct posted *p, struct angara_team *team, unsigned int i)
 {
 	unsigned int root = rnd(&common, size) % angara_team_size(team);

@@ -65,7 +65,7 @@ static long left;		/* saved explore_left, while printing */
 static long drawn, total;
 static u64 done_so_far;
 static u32 turns;		/* remaining turns by priority; ~0: no priorities */
-static u32 chance;		/* without priorities: one point of so many is a turn */
+static u32 chance;		/* without priorities: one turn in @chance points */
 static bool stores_stay;
 static bool over;
 static jmp_buf out;

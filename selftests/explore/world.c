@@ -12,7 +12,7 @@
 
 #define ADM_COUNT	16U
 #define BASE		0x10000ULL
-#define AREAS		0x10000000ULL	/* receive buffers, behind all other memory */
+#define AREAS		0x10000000ULL	/* receive buffers, after other memory */
 #define AREA		(1U << AREA_LOG2)
 #define LINE		64U
 #define MOST_STEPS	10000	/* limit of steps after the last actor has ended */

@@ -554,7 +554,10 @@ static void change(struct input *in)
 	in_bytes(in, w.table + at, n);
 }
 
-/* The program uses its shared address vector, with any contents. */
+/*
+ * The program inserts, removes or looks up an address in its shared address
+ * vector, which another process may have filled with anything.
+ */
 static void share(struct input *in)
 {
 	u32 how = in_u8(in);

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Four guests on one fabric: options and exit statuses of tools/vm/cluster, and
-# jobs over all guests with checked data, see selftests/guest/on-cluster, which does some
-# only if LONG is set. At the end one guest is killed during reductions.
+# jobs over all guests with checked data, see selftests/guest/on-cluster. Some
+# of these jobs run only if LONG is set. At the end one guest is killed during
+# reductions.
 
 set -u
 . selftests/tap.sh

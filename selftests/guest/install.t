@@ -5,8 +5,8 @@
 # copy of the sources without git. The compiler runs natively in the guest root,
 # which saves half an hour of emulation; the guest does the other steps. There
 # `make install` finds everything built. The guest has the copy in memory, at the
-# same place: make looks at some 10000 files, and each look at a file of the
-# shared folder is a message to the host.
+# same place: make checks some 10000 files, and each check of a file in
+# the shared folder is a message to the host.
 
 set -u
 . selftests/tap.sh

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Trees laid by management packets from one node of an embedded fabric: by the
-# library, while packets are lost, links fail and other managers write rows; by
-# angaractl, followed by collectives on the trees. Inserts the faults of
-# selftests/embed/inband.txt.
+# Trees whose rows management packets set from one node of an embedded fabric:
+# by the library, while packets are lost, links fail and other managers write
+# rows; by angaractl, followed by collectives on the trees. Inserts the faults
+# of selftests/embed/inband.txt.
 
 # shellcheck disable=SC2016 # variables of Perl
 
@@ -113,7 +113,8 @@ json()
 	}
 }
 
-# collectives TREE NODES: collectives on the tree have the right results on so many nodes.
+# collectives TREE NODES: collectives on the tree have the right results on
+# NODES nodes.
 collectives()
 {
 	LD_PRELOAD=$TAP_TMP/shim.so timeout 300 "$TAP_TMP/laid" "$1" >"$TAP_TMP/laid.out" 2>&1

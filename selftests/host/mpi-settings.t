@@ -152,8 +152,9 @@ named()
 		[ "${all[1]}" != "${all[2]}" ]
 }
 
-# rings MESSAGES LINE SETTING...: 4 processes make 84 allreduces of 1 MiB, and a few barriers; each
-# allreduce takes so many messages, and the statistics have LINE
+# rings MESSAGES LINE SETTING...: 4 processes make 84 allreduces of 1 MiB, and a
+# few barriers; each allreduce takes MESSAGES messages, and the statistics have
+# LINE
 rings()
 {
 	local messages=$1 line=$2

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Jobs of MPICH's mpiexec.hydra, over PMI version 1 and 2, without adapters:
-# exchanges, all ways to end, unrelated clients. srun.t is the same test with
-# srun.
+# exchanges, every way in which a job ends, unrelated clients. srun.t is the
+# same test with srun.
 
 set -u
 . selftests/tap.sh

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and all
-# ways to end. The library is built with ASan and UBSan; leaks are ignored, as
-# PMIx has some.
+# Jobs of Open MPI's mpirun, over PMIx, without adapters: exchanges, and every
+# way in which a job ends. The library is built with ASan and UBSan; leaks are
+# ignored, as PMIx has some.
 
 set -u
 . selftests/tap.sh
@@ -131,7 +131,7 @@ for n in 1 2 5 8; do
 done
 check 'each job has its own' own_keys
 check 'a team without contexts' job -n 3 "$JOB" teamless
-check 'joining anew' job -n 3 "$JOB" again
+check 'joining again' job -n 3 "$JOB" again
 check 'one process for each node' placed 3 '0 1 2'
 check 'as few on a node as possible' placed 6 '0 0 1 1 2 2'
 check 'the environment of angara-run takes precedence' job -n 2 \

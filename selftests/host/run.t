@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# angara-run without adapters: exchanges, output, all ways to end, bad
-# arguments. Launcher and library are built with ASan and UBSan.
-# shellcheck disable=SC2016 # the processes expand what stands in quotes
+# angara-run without adapters: exchanges, output, every way in which a job ends,
+# bad arguments. Launcher and library are built with ASan and UBSan.
+# shellcheck disable=SC2016 # the processes expand the quoted text
 
 set -u
 . selftests/tap.sh

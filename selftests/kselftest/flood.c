@@ -26,7 +26,7 @@ FIXTURE(flood) {
 	unsigned int links;
 	mode_t mode;
 	int fd;
-	struct at_ctx x;	/* context of user AT_NOBODY, to whom the row belongs, too */
+	struct at_ctx x;	/* context of AT_NOBODY, in the partition of the row */
 };
 
 static int as_nobody(int (*fn)(unsigned int dev, unsigned int index,

@@ -135,7 +135,7 @@ TEST_F(sweep, tail_not_zero)
 			buf = request(&self->s, c, size);
 			buf[c->size + i] = 1;
 			ASSERT_EQ(-E2BIG, state_call(&self->s, c, buf)) {
-				TH_LOG("byte %u behind the structure", i);
+				TH_LOG("byte %u after the structure", i);
 			}
 		}
 	}

@@ -226,7 +226,7 @@ void *at_randcalls_work(void *caller)
 			at_rand(&w->seed, AT_RANDCALLS_FILES));
 		w->calls++;
 		if (!expected(w, ret)) {
-			fprintf(stderr, "# a call returned %d, which is none of the errors to expect\n", ret);
+			fprintf(stderr, "# a call returned %d, which is not an expected error\n", ret);
 			w->bad++;
 		}
 	}

@@ -322,7 +322,7 @@ static bool untouched(u32 rank)
 	for (b = 0; b < ANG_BUF_NUM; b++)
 		for (i = 0; i < MARGIN; i++)
 			if ((u8)m[rank].run.at[b][m[rank].len[b] + i] != FILLER)
-				return wrong("a byte behind buffer %d of member %u has changed", b, rank);
+				return wrong("a byte after buffer %d of member %u has changed", b, rank);
 	for (i = 0; !t.in_place && i < m[rank].len[ANG_BUF_IN] / sizeof(struct map); i++) {
 		struct map v = ((struct map *)m[rank].run.at[ANG_BUF_IN])[i];
 

@@ -101,7 +101,7 @@ static bool all_adapters(void)
 	/* Cards of other nodes may be in other machines. */
 	return expect("nodes", cards || here == mine.nodes, true) &
 	       expect("chosen adapters", chosen, 1) &
-	       expect("chosen adapters of the own node", own, 1) & ok;
+	       expect("chosen adapters of this node", own, 1) & ok;
 }
 
 static bool adapters_wrong(void)

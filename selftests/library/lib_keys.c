@@ -140,7 +140,7 @@ static bool unguessable(void)
 	ok = ok && expect("slot", put_to(next, key & SLOT), -ENOKEY) &&
 	     expect("put with a wrong first bit", put_to(rank, key ^ 1ULL << 63), -ENOKEY) &&
 	     expect("put with a wrong bit", put_to(rank, key ^ 1ULL << 16), -ENOKEY) &&
-	     expect("notified", put_to(rank, key), 0);
+	     expect("put with the right key", put_to(rank, key), 0);
 	ok &= angara_job_barrier(job) == 0;
 	for (i = 0; i < REGIONS; i++)
 		angara_mr_dereg(mr[0][i]);

@@ -107,7 +107,7 @@ static bool tree_over(const unsigned int *ranks, unsigned int n, unsigned int ro
 static bool all_roots(void)
 {
 	unsigned int ranks[MOST], root, i;
-	bool ok = expect("at most so many", size <= MOST, 1);
+	bool ok = expect("number of processes within the limit", size <= MOST, 1);
 	uint64_t seed = 1;
 
 	if (!ok)
@@ -147,7 +147,7 @@ static bool all_pairs(void)
 	const struct angara_peer *all = peers();
 	struct angara_message msg = { .size = sizeof(msg) };
 	bool seen[MOST] = { false };
-	bool ok = expect("at most so many", size <= MOST, 1);
+	bool ok = expect("number of processes within the limit", size <= MOST, 1);
 	unsigned int i;
 
 	if (!ok)

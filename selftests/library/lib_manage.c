@@ -232,7 +232,7 @@ static bool wrong_requests(void)
 			    -ENODEV);
 }
 
-/* Asks the own router for its attributes; no link carries the request. */
+/* Asks this node's router for its attributes; no link carries the request. */
 static int about_here(struct angara_mgmt_node *node)
 {
 	static const struct angara_path here;
@@ -266,7 +266,9 @@ static bool finds_all_managed(void)
 	return managed(finds_all, true);
 }
 
-/* Only one process asks any router, since the key affects the others' requests. */
+/*
+ * Only one process sends requests: a key affects the requests of all processes.
+ */
 static bool writes_managed(void)
 {
 	return rank || managed(writes, true);

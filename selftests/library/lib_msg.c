@@ -540,7 +540,7 @@ const struct part msg_parts[] = {
 	{ "messages of many lengths", messages },
 	{ "more messages than fit", overload },
 	{ "messages before any is received", flood },
-	{ "a fence behind messages", fence_behind_messages },
+	{ "a fence after messages", fence_behind_messages },
 	{ "messages by poll", message_fd },
 	{ "messages: errors", message_errors },
 	{ "messages of other sizes", message_sizes },

@@ -49,7 +49,7 @@ static bool gathers(struct angara_team *team, struct angara_mr *mr, uint32_t for
 	     expect("end of the allgather", pending_wait(ctx, &p, LONG_MS), 0);
 	for (i = 0; ok && i < size; i++)
 		ok = filled("block", mem + MAX_BLOCK + i * len, len, i + 1);
-	return ok && expect("byte behind the result", mem[MAX_BLOCK + size * len], 0x5A);
+	return ok && expect("byte after the result", mem[MAX_BLOCK + size * len], 0x5A);
 }
 
 /* Tests all forms that are valid for this number of members. */

@@ -174,7 +174,10 @@ static bool held_back(void)
 			     expect("cookie", c[i].cookie >= 100 && c[i].cookie < 164, 1);
 		got += n;
 	}
-	/* When a member leaves, the others notify each other. */
+	/*
+	 * Leaving notifies members that still use the team: wait until none
+	 * does.
+	 */
 	ok &= angara_job_barrier(job) == 0;
 	angara_team_leave(team);
 	angara_free(mr);

@@ -50,7 +50,7 @@ static bool sums(struct angara_team *team, struct angara_mr *mr, uint32_t algo,
 	for (i = 0; ok && i < count; i++)
 		ok = expect("element", (long long)out[i],
 			    (long long)(size * (size - 1) / 2 + size * i));
-	return ok && expect("element behind the result", (long long)out[count], -1);
+	return ok && expect("element after the result", (long long)out[count], -1);
 }
 
 /* Does a sum with a part for each member take @num messages of this member? */

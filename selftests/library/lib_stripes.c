@@ -34,7 +34,7 @@ static uint32_t trees_of(struct angara_team *team)
 }
 
 /*
- * Return: number of trees that a team has for so many stripes; 1 if it has a
+ * Return: number of trees that a team with @stripes stripes has; 1 if it has a
  * single member.
  */
 static uint32_t trees_for(uint32_t stripes)
@@ -58,7 +58,7 @@ static bool summed(const uint64_t *v, unsigned int count)
 	for (i = 0; i < count; i++)
 		if (v[i] != times * (i + 7))
 			return expect("element", i, -1);
-	return expect("behind the last", (long long)v[count], 99);
+	return expect("element after the last", (long long)v[count], 99);
 }
 
 /* Lengths around those at which a reduction uses one more tree. */
@@ -164,7 +164,7 @@ static bool held_whole(void)
 			 1) &&
 		  expect("parts that hold memory", slots_of(ANG_SLOT_PART | ANG_SLOT_HOLDS), 0) &&
 		  expect("quiet", angara_quiet(ctx, LONG_MS), 0) &&
-		  expect("free ones hold", slots_of(ANG_SLOT_FREE | ANG_SLOT_HOLDS), 0);
+		  expect("free slots with memory", slots_of(ANG_SLOT_FREE | ANG_SLOT_HOLDS), 0);
 
 	if (team)
 		ok &= expect("destroy", angara_team_destroy(team), 0);

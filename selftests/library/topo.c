@@ -296,7 +296,10 @@ struct damage {
 	} set[3];
 };
 
-/* Node 0 is the root, 1 is X+ of it, 2 is Y+, 4 is Z+, 7 is Z+ of 3. */
+/*
+ * Node 0 is the root. Its neighbours are 1 (X+), 2 (Y+) and 4 (Z+); 7 is Z+ of
+ * 3.
+ */
 static const struct damage damages[] = {
 	{ ANGARA_TREE_VALID, 7, { { UP, 5 } } },
 	{ ANGARA_TREE_RULE_ROOT, 0, { { IS_ROOT, 0 }, { UP, 1 } } },
@@ -398,7 +401,7 @@ static bool test_rules(void)
 
 /*
  * A million rows on long rings: walking up from each of them would take hours.
- * Then one column, which is behind node 7, is closed into a ring.
+ * Then one column, which begins after node 7, is closed into a ring.
  */
 static bool test_long(const struct angara_topo *t)
 {

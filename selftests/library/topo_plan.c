@@ -457,7 +457,7 @@ int main(void)
 	result(given_load(), "existing trees count");
 	result(worst_channel(), "the worst channel counts before the sum");
 	result(placement(), "the root is near to most participants");
-	result(known_times(), "times of one packet, and of those behind it");
+	result(known_times(), "times of one packet, and of those after it");
 	result(many_local(), "times of many participants on a node");
 	result(known_rates(), "times of reads, and of credits");
 	result(known_stripes(), "over how many trees");

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Long tests of MPI programs: 10000 random calls of each way under sanitizers, and
-# elements of more than 1 and 2 GiB.  Needs Open MPI.
+# Long tests of MPI programs: 10000 random calls by each method under
+# sanitizers, and elements of more than 1 and 2 GiB.  Needs Open MPI.
 
 set -u
 . selftests/tap.sh

@@ -244,7 +244,7 @@ static void inline_to_others(void)
 }
 
 /*
- * One sender sends more messages than fit; those behind a refused one wait at
+ * One sender sends more messages than fit; those after a refused one wait at
  * the sender.
  */
 static void order(void)

@@ -91,8 +91,8 @@ static void lose_node_1(struct host *h, struct tctx *a)
 }
 
 /*
- * A node is lost after @steps steps.  With it are lost all messages that it
- * was about to send, and all that others had for it.
+ * A node is lost after @steps steps, with all messages that it was about to
+ * send and all messages to it.
  */
 static void lost_node(u32 steps)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Links that lose, corrupt and delay packets: no operation is lost, doubled or
- * wrong.  Links that go down and come back.
+ * Links that lose, corrupt and delay packets: no operation is lost, duplicated
+ * or wrong.  Links that go down and come back.
  */
 #include <string.h>
 
@@ -569,7 +569,10 @@ static void refused(void)
 	host_free(h);
 }
 
-/* A thread ends while links of its node hold packets: no packet is lost or doubled. */
+/*
+ * A thread ends while links of its node hold packets: no packet is lost or
+ * duplicated.
+ */
 static void torn(void)
 {
 	struct angara_adm_link link = faults(TENTH, TENTH, 300, 2);

@@ -22,8 +22,8 @@ static struct tctx *ctx[ALL + MEMBERS];
 static u32 nctx;
 static struct ang_ops plain;
 static u64 seen;		/* work counted by the host */
-static u64 most;		/* maximum in a slice of this case, by either
-				 * count */
+static u64 most;		/* maximum in a slice of this case, counted by the
+				 * host or by the model */
 static u64 worst;		/* maximum of all cases */
 
 void __real_ang_combine(void *acc, const void *in, u32 len, u32 type, u32 redop);

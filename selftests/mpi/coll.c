@@ -137,7 +137,10 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* By the common clock no member leaves before the last one has arrived. */
+/*
+ * According to the common clock, no member leaves before the last one has
+ * arrived.
+ */
 static void barrier(int c, int salt)
 {
 	double begun = now(), in, out, first, last;

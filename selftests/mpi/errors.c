@@ -153,7 +153,7 @@ static void request(void)
 	check(handled == 1 || (!last && handled == 2), "calls of the error handler",
 	      handled);
 	for (i = 0; i < 3; i++)
-		check(r[i] == MPI_REQUEST_NULL, "a request is left", i);
+		check(r[i] == MPI_REQUEST_NULL, "a request is not freed", i);
 	MPI_Ibarrier(comms[6], &r[0]);
 	ret = MPI_Wait(&r[0], MPI_STATUS_IGNORE);
 	check(ret != MPI_SUCCESS, "a barrier of a lost team succeeds", ret);
@@ -232,7 +232,7 @@ static void together(void)
 	check(ret == MPI_ERR_IN_STATUS, "waitall", ret);
 	for (i = 0; i < TOGETHER; i++) {
 		check(statuses[i].MPI_ERROR != MPI_SUCCESS, "a request of a lost team", i);
-		check(r[i] == MPI_REQUEST_NULL, "a request is left", i);
+		check(r[i] == MPI_REQUEST_NULL, "a request is not freed", i);
 	}
 	check(handled == TOGETHER, "calls of the error handler", handled);
 	go_on();
@@ -250,7 +250,7 @@ static void handle_slowly(MPI_Comm *comm, int *class, ...)
 	__atomic_store_n(&entered, 1, __ATOMIC_RELEASE);
 	for (i = 0; i < 300 && !__atomic_load_n(&freed, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
-	check(i == 300, "freed while its error handler runs", i);
+	check(i == 300, "a communicator is freed while its error handler runs", i);
 	MPI_Comm_size(*comm, &i);
 	check(i == size, "communicator of an error handler", i);
 }
@@ -285,7 +285,7 @@ static void free_in_thread(void)
 	check(MPI_Wait(&r, MPI_STATUS_IGNORE) != MPI_SUCCESS, "a bcast without memory",
 	      0);
 	pthread_join(thread, NULL);
-	check(comm == MPI_COMM_NULL, "the communicator is left", 0);
+	check(comm == MPI_COMM_NULL, "the communicator is not freed", 0);
 	go_on();
 	MPI_Type_free(&type);
 	free(buf);

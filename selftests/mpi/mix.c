@@ -120,7 +120,7 @@ static void each(void)
 }
 
 /*
- * Jobs in progress, except blocking ones, in one array of requests; behind them
+ * Jobs in progress, except blocking ones, in one array of requests; after them
  * a receive from one neighbor and a send to the other.
  */
 #define REQS	(JOBS + 2)

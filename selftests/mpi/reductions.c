@@ -253,7 +253,7 @@ void scattered(int c, enum scattering which, const struct type *t, const struct 
 	call(c, which, 0, in, got, count, blocks, t, op);
 	call(c, which, 1, in, want, count, blocks, t, op);
 	/*
-	 * MPI leaves undefined what is behind the block of a result in place, and
+	 * MPI leaves undefined what follows the block of a result in place, and
 	 * the first member's result of exscan.
 	 */
 	if (in_place)

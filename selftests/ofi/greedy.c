@@ -49,7 +49,7 @@ static char *mem;
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 
-/* Makes the greedy peer's own name lead to the victim's domain. */
+/* Publishes the victim's domain number in the directory of the greedy peer. */
 static bool lives(void)
 {
 	dir[ID_ENTRY][0] = victim.serial >> 12;

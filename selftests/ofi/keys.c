@@ -69,7 +69,10 @@ static bool chosen(void)
 	return ok;
 }
 
-/* The key of a closed region later leads to the new region with that key. */
+/*
+ * After a region is closed, its key refers to the next region that gets this
+ * key.
+ */
 static bool again(void)
 {
 	const struct how how = { 0 };

@@ -328,7 +328,7 @@ static bool crowded(void)
 	return ok;
 }
 
-/* Counts ended sends, with or without an error, until no more end. */
+/* Counts completed sends, with or without an error, until no more complete. */
 static int ended(struct side *a)
 {
 	struct fi_cq_err_entry err;

@@ -155,7 +155,10 @@ static bool lingers(void)
 	at_poll = count_poll;
 	close_side(&a);
 	at_poll = NULL;
-	/* five seconds, at most a hundred polls in each, and some more */
+	/*
+	 * The wait takes five seconds with at most a hundred polls each; allow
+	 * more.
+	 */
 	ok = ok && expect(polls > 0, true) && expect(polls < 10000, true);
 	angara_ctx_close(idle.ctx);
 	free(idle.dir);

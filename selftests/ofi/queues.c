@@ -39,7 +39,7 @@ static bool put(void)
 /*
  * Error entries end where the program's version of them ends, independent of
  * the headers of the provider's build.  Calls the provider, as fi_cq_readerr() of
- * newer headers writes src_addr itself.  @src: expected behind the older entry
+ * newer headers writes src_addr itself.  @src: expected after the older entry
  */
 static bool entry_of(uint32_t version, fi_addr_t src)
 {

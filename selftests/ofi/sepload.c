@@ -110,7 +110,7 @@ static bool all_to_all(void)
 	return ok;
 }
 
-#define BIG	(1U << 20)	/* bytes, so many that a later operation could overtake */
+#define BIG	(1U << 20)	/* bytes: a later operation could overtake it */
 
 /*
  * A read after a write finds its data, even if they name different contexts of
@@ -172,8 +172,7 @@ static bool ordered(void)
  * struct pair - transmit and receive context of a thread
  * @me: its endpoint
  * @k: their number
- * @mem: data to send; behind it, received data; behind that, the target of
- * writes
+ * @mem: data to send; after it, received data; after that, the target of writes
  * @mr: region of the targets of writes
  * @ok: no error so far
  */

@@ -151,7 +151,7 @@ static long puts_beside(void)
 	return ops;
 }
 
-/* PE 0 decides when to stop; the reduced word tells the other PEs. */
+/* PE 0 decides when to stop; the reduced word notifies the other PEs. */
 static long reductions_beside(void)
 {
 	static long more, all;

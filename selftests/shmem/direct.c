@@ -66,7 +66,7 @@ static void check(uint64_t round)
 
 	for (i = 0; i < WORDS; i++)
 		look(mine->data[i] == round * 1000 + (uint64_t)(left * WORDS + i),
-		     "data behind its signal");
+		     "data after its signal");
 	shmem_uint64_p(&mine->back, round, left);
 	shmem_wait_until(&mine->back, SHMEM_CMP_EQ, round);
 }

@@ -10,8 +10,9 @@
 #define ROUNDS	300
 #define LONG	2000	/* words, too many for a queue entry */
 /*
- * Words of many trains of packets. Only behind such a put does an operation without
- * a fence arrive early, as shorter ones leave as a whole before the next one.
+ * Words of many trains of packets. An operation without a fence arrives early
+ * only after such a put: a shorter put leaves as a whole before the next
+ * operation.
  */
 #define HUGE	131072
 #define ROUNDS_HUGE	30

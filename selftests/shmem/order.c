@@ -16,8 +16,8 @@
 
 static unsigned int flags;	/* flags of the last operation */
 static int quiets, wrong;
-static int syncs, bcasts, syncs_before;	/* syncs of all teams, and at the last broadcast */
-static int subsets, fails_at, leaves;	/* teams made, the one that fails, teams left */
+static int syncs, bcasts, syncs_before;	/* syncs so far; @syncs at the last broadcast */
+static int subsets, fails_at, leaves;	/* subsets made; which one fails; calls of leave */
 static int word, many[1000];
 static long counter;
 
@@ -133,17 +133,17 @@ static void fences(shmem_ctx_t ctx, shmem_ctx_t other)
 	before = quiets;
 	shmem_atomic_fetch(ctx, &counter, 0);
 	look(quiets == before + 1, "a fetch overtakes operations before a fence");
-	all_flags(ctx, 0, "a fence behind quiet");
+	all_flags(ctx, 0, "a fence after quiet");
 	shmem_ctx_fence(ctx);
 	before = quiets;
 	shmem_put(ctx, many, many, 1000, 0);
 	look(quiets == before + 1, "a long put overtakes operations before a fence");
-	all_flags(ctx, 0, "a fence behind a long put");
+	all_flags(ctx, 0, "a fence after a long put");
 	shmem_ctx_fence(ctx);
 	before = quiets;
 	shmem_iput(ctx, many, many, 2, 2, 4, 0);
 	look(quiets == before + 1, "a strided put overtakes operations before a fence");
-	all_flags(ctx, 0, "a fence behind a strided put");
+	all_flags(ctx, 0, "a fence after a strided put");
 	before = quiets;
 	shmem_ctx_quiet(ctx);
 	look(quiets == before + 1, "quiet does not wait");

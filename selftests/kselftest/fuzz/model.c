@@ -22,7 +22,7 @@
 	.width = sizeof(((struct _struct *)0)->_member),		\
 }
 
-/* Only these two ioctls may leave trees behind. */
+/* Only these two ioctls may leave trees set. */
 #define LEAVES(_nr) \
 	((_nr) == ANGARA_IOCTL_TREE_SET || \
 	 (_nr) == ANGARA_IOCTL_TREE_DELEGATE ? KF_LEAVES_TREES : 0)

@@ -15,8 +15,9 @@
 #define PER_FILE	1000	/* programs per file */
 
 /*
- * Reports at which to stop, so that the program is known.  The caller of the
- * machine decides in the end which lines are reports.
+ * Reports at which kfuzz stops, so that the program that caused the report is
+ * known. The script that runs the guest finally decides which lines are
+ * reports.
  */
 static const char *const reports[] = {
 	"BUG: ", "WARNING: ", "UBSAN: ", "INFO: ", "Oops: ", "kernel BUG at",

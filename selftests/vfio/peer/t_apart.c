@@ -345,7 +345,10 @@ static void resume(const char *dims, u32 nodes)
 	work_anew();
 }
 
-/* A server is killed and returns, several times, while the other one works. */
+/*
+ * A server is killed and started again, several times, while the other one
+ * works.
+ */
 static void killed(void)
 {
 	char at[32];
@@ -477,7 +480,7 @@ static void two_return(void)
 	pipes_end();
 }
 
-/* Of three servers, two do not reach each other any more: all operations end. */
+/* Two of three servers no longer reach each other: all operations end. */
 static void parted(void)
 {
 	struct proxy relay;
@@ -514,8 +517,8 @@ static void parted(void)
 }
 
 const struct test_case apart_cases[] = {
-	{ "apart: a server is killed and returns", killed },
-	{ "apart: a server is started anew", restarted },
+	{ "apart: a server is killed and started again", killed },
+	{ "apart: a listening server is restarted", restarted },
 	{ "apart: two servers return", two_return },
 	{ "apart: two of three lose each other", parted },
 	{ NULL, NULL },

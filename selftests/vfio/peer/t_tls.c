@@ -19,7 +19,7 @@
 /*
  * Two streams, and the socket pairs between them, whose far ends the test has.
  * @passed: bytes moved so far
- * @cut: both streams lose their connection after so many bytes
+ * @cut: both streams lose their connection after this number of bytes
  * @flip: the byte that changes on its way
  */
 struct wire {
