@@ -108,7 +108,7 @@ static const struct angara_adapter *adapter_find(const struct angara_adapters *l
 }
 
 /*
- * Adds an entry for each adapter after the first entry, unless the adapter was
+ * Appends an entry for each adapter to the first entry, unless the adapter was
  * chosen.
  */
 static int add_adapters(struct fi_info *info, const struct angara_adapters *list)
