@@ -9,7 +9,7 @@
 mutate()
 {
 	if [[ " ${FUNCNAME[*]} " != *' faults '* ]]; then
-		echo "mutate: this fault is of no list, faults() did not call: $2" >&2
+		echo "mutate: faults() did not call, so this fault is not in a list: $2" >&2
 		return 1
 	fi
 	if [ ! -r "$1" ]; then

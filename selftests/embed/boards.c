@@ -153,7 +153,7 @@ static void killed(unsigned int time)
 	if (!ret)
 		ret = angara_barrier(team);
 	if (!team_lost(ret))
-		errx(1, "a barrier after the death of a member: %s", strerror(-ret));
+		errx(1, "a barrier after the death of a member ends with: %s", strerror(-ret));
 }
 
 static void absent(unsigned int time)

@@ -167,5 +167,5 @@ check 'its counts are left out' same driver/known.c \
 	"$(report 2>&1 | grep -o '^  driver/known.c.*' | xargs)"
 check 'counts of other files are kept' row 3 driver/model/twice.h driver/model/twice.h
 echo '{ "files": [' >"$COUNTS/broken.json"
-check 'malformed counts' refused 2 'broken.json:1: .*not what gcov prints'
+check 'malformed counts' refused 2 'broken.json:1: .*not the JSON that gcov prints'
 plan

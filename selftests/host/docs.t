@@ -120,7 +120,7 @@ reason()
 		done
 		grep -qwF -- "$program" "${tests[@]}" || echo "no $program in ${tests[*]}"
 	else
-		echo "says no test: REASON; TEST..., or REASON; no test"
+		echo "names no test: write REASON; TEST..., or REASON; no test"
 	fi
 }
 
@@ -151,7 +151,7 @@ judge()
 	'run: user' | 'run: installed' | 'run: serve' | 'run: guest' | 'run: host' | \
 		'run: guest, until Ctrl-C') ;;
 	'run: user, as FILE: '*FILE*) ;;
-	'run: ci') [ "$2" = README.md:15 ] || echo "not by .ci/run" ;;
+	'run: ci') [ "$2" = README.md:15 ] || echo ".ci/run does not run this block" ;;
 	'run by: '*)
 		# shellcheck disable=SC2086 # words
 		in_tests "$1" ${3#run by: }
@@ -200,7 +200,7 @@ pictures()
 
 	files 'Documentation/pictures/*' | while read -r file; do
 		python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$file" 2>&1
-		documents | xargs grep -qF "pictures/${file##*/}" || echo "$file: not shown"
+		documents | xargs grep -qF "pictures/${file##*/}" || echo "$file: no document shows this picture"
 	done
 }
 

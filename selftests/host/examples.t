@@ -33,7 +33,8 @@ build()
 			PKG_CONFIG_SYSROOT_DIR=$ROOT pkg-config --cflags --libs angara)
 }
 
-# prints COMMAND: a job of four prints these lines, in any order.
+# prints COMMAND: a job of four prints the lines on standard input, in any
+# order.
 prints()
 {
 	sort >"$TAP_TMP/want"

@@ -171,7 +171,7 @@ unused_exports()
 	for symbol in $symbols; do
 		grep -qxF "$symbol" "$TAP_TMP/needed" ||
 			grep -qE "\b$symbol\(" driver/loop/*.c driver/tests/*.c ||
-			echo "$symbol: exported, and not used"
+			echo "$symbol: exported but not used"
 	done
 }
 

@@ -664,7 +664,7 @@ switches()
 	local loop=/sys/bus/angara_loop number status=0
 
 	if ! echo kns:2x2 2>/dev/null >$loop/new_fabric; then
-		echo "ok $((++COUNT)) a fabric with switches # SKIP none can be made"
+		echo "ok $((++COUNT)) a fabric with switches # SKIP cannot create one"
 		return
 	fi
 	number=$(awk '$2 == "kns:2x2" { n = $1 } END { print n }' $loop/fabrics)

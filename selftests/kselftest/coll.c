@@ -265,20 +265,20 @@ TEST_F(coll, every_subset)
 		ASSERT_LT(0, lay(self, root, set));
 		k = set + root;
 		ASSERT_EQ(0, bcast(self, k % self->n, lens[k % 6])) {
-			TH_LOG("broadcast over %02x", set);
+			TH_LOG("broadcast over the nodes %02x", set);
 		}
 		type = k % ANGARA_TYPE_NUM;
 		ASSERT_EQ(0, reduce(self, k % self->n, type, operation(type, k),
 				    lens[(k + 1) % 6] / 4)) {
-			TH_LOG("reduce over %02x", set);
+			TH_LOG("reduce over the nodes %02x", set);
 		}
 		type = k / 2 % ANGARA_TYPE_NUM;
 		ASSERT_EQ(0, reduce(self, self->n, type, operation(type, k / 2),
 				    1 + lens[(k + 3) % 6] / 8)) {
-			TH_LOG("allreduce over %02x", set);
+			TH_LOG("allreduce over the nodes %02x", set);
 		}
 		ASSERT_EQ(0, barrier(self)) {
-			TH_LOG("barrier over %02x", set);
+			TH_LOG("barrier over the nodes %02x", set);
 		}
 	}
 }
@@ -342,10 +342,10 @@ TEST_F(coll, every_receiver)
 	for (i = 0; i < NODES; i++) {
 		EXPECT_EQ(0, reduce(self, i, ANGARA_TYPE_INT64, ANGARA_RED_SUM,
 				    77)) {
-			TH_LOG("reduce to %u", i);
+			TH_LOG("reduce to node %u", i);
 		}
 		EXPECT_EQ(0, bcast(self, i, 1000)) {
-			TH_LOG("broadcast from %u", i);
+			TH_LOG("broadcast from node %u", i);
 		}
 	}
 }

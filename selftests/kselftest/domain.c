@@ -334,17 +334,17 @@ TEST_F(domain, keys_are_known_whole)
 	for (bit = 0; bit < 64; bit++) {
 		put = at_put(&self->y, key ^ (1ULL << bit), 0, 0, 0, 64);
 		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &put, NULL)) {
-			TH_LOG("bit %u", bit);
+			TH_LOG("key with bit %u wrong", bit);
 		}
 		get = at_get(&self->y, key ^ (1ULL << bit), 0, 0, 0, 64);
 		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &get, NULL));
 		w = add(&self->y, ANGARA_OP_ATOMIC, key ^ (1ULL << bit), 0);
 		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &w, &one)) {
-			TH_LOG("bit %u", bit);
+			TH_LOG("key with bit %u wrong", bit);
 		}
 		w = add(&self->y, ANGARA_OP_FETCH, key ^ (1ULL << bit), 0);
 		EXPECT_EQ(ANGARA_ST_KEY, at_do(&self->x, &w, &one)) {
-			TH_LOG("bit %u", bit);
+			TH_LOG("key with bit %u wrong", bit);
 		}
 	}
 	EXPECT_TRUE(at_all(self->mem, PIECE, 1));
@@ -435,7 +435,7 @@ TEST_F(domain, jobs_do_not_count_for_each_other)
 		for (n = 0; n < 4; n++) {
 			w = add(&to[n], opcodes[i], 0, 64);
 			EXPECT_EQ(ANGARA_ST_PARTITION, at_do(&from, &w, &five)) {
-				TH_LOG("opcode %u to %u", opcodes[i], n);
+				TH_LOG("opcode %u to context %u", opcodes[i], n);
 			}
 		}
 		EXPECT_EQ(5 * i, le64toh(*there));

@@ -447,7 +447,7 @@ TEST_F(fabric, memory_comes_back)
 		}
 		lost = at_memory_lost(before, 16L << 20);
 		if (lost > 16L << 20)
-			TH_LOG("%ld MiB are gone after %u fabrics", lost >> 20,
+			TH_LOG("%ld MiB less memory is available after %u fabrics", lost >> 20,
 			       n);
 	}
 	EXPECT_GE(16L << 20, lost);

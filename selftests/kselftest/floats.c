@@ -291,7 +291,8 @@ TEST_F(floats, any_order_of_arrival)
 			ASSERT_EQ(0, sum_up(self, first, steps[i], n));
 			EXPECT_EQ(0, memcmp(self->m[first].mem + HALF, want,
 					    n * 8)) {
-				TH_LOG("from %u on in steps of %u", first, steps[i]);
+				TH_LOG("participants start from %u, in steps of %u",
+				       first, steps[i]);
 			}
 		}
 }

@@ -66,7 +66,7 @@ TEST_F(flow, all_pairs)
 		for (j = 0; j < NODES; j++) {
 			w = at_put(&self->x[j], 0, (1 + i) * SLOT, 0, 0, SLOT);
 			ASSERT_EQ(ANGARA_ST_OK, at_do(&self->x[i], &w, NULL)) {
-				TH_LOG("put %u to %u", i, j);
+				TH_LOG("put from node %u to node %u", i, j);
 			}
 		}
 	}
@@ -74,7 +74,7 @@ TEST_F(flow, all_pairs)
 		for (j = 0; j < NODES; j++) {
 			EXPECT_TRUE(at_filled(self->mem[i] + (1 + j) * SLOT,
 					      SLOT, j)) {
-				TH_LOG("put %u to %u", j, i);
+				TH_LOG("put from node %u to node %u", j, i);
 			}
 		}
 	for (i = 0; i < NODES; i++) {
@@ -82,7 +82,7 @@ TEST_F(flow, all_pairs)
 		for (j = 0; j < NODES; j++) {
 			w = at_get(&self->x[j], 0, 0, 0, (1 + j) * SLOT, SLOT);
 			ASSERT_EQ(ANGARA_ST_OK, at_do(&self->x[i], &w, NULL)) {
-				TH_LOG("get %u from %u", i, j);
+				TH_LOG("get by node %u from node %u", i, j);
 			}
 			EXPECT_TRUE(at_filled(self->mem[i] + (1 + j) * SLOT,
 					      SLOT, j));
@@ -126,7 +126,7 @@ TEST_F(flow, wrap)
 		posted = post_some(self, posted, total);
 		ASSERT_EQ(0, at_kick(&self->x[0]));
 		ASSERT_EQ(0, at_wait_cqe(&self->x[0], &cqe, AT_DEADLINE_MS)) {
-			TH_LOG("%u posted, %u ended", posted, ended);
+			TH_LOG("%u operations posted, %u completed", posted, ended);
 		}
 		do {
 			n = le64toh(cqe.cookie);

@@ -147,13 +147,13 @@ static void move_at(struct __test_metadata *_metadata, struct at_ctx *x,
 		w = at_put(x, 1, at[i], 0, 0, LEN);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(x, &w, NULL));
 		EXPECT_TRUE(at_filled(mem + at[i], LEN, i)) {
-			TH_LOG("put to %zu", at[i]);
+			TH_LOG("put to offset %zu", at[i]);
 		}
 		memset(near, 0, LEN);
 		w = at_get(x, 1, at[i], 0, 0, LEN);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(x, &w, NULL));
 		EXPECT_TRUE(at_filled(near, LEN, i)) {
-			TH_LOG("get from %zu", at[i]);
+			TH_LOG("get from offset %zu", at[i]);
 		}
 	}
 }

@@ -228,7 +228,7 @@ TEST_F(sweep, bad_pointers)
 		memmove(buf + c->size - i, buf, i);
 		ASSERT_EQ(-EFAULT, state_call(&self->s, c,
 					    buf + c->size - i)) {
-			TH_LOG("%u bytes can be read", i);
+			TH_LOG("%u bytes of the structure can be read", i);
 		}
 	}
 	ASSERT_EQ(0, unchanged(&self->s, c, &self->use));

@@ -268,7 +268,7 @@ TEST_F(kill, any_process)
 	}
 	lost = at_memory_lost(before, 64L << 20);
 	EXPECT_GE(64L << 20, lost) {
-		TH_LOG("%ld MiB fewer are available", lost >> 20);
+		TH_LOG("%ld MiB less memory is available", lost >> 20);
 	}
 }
 

@@ -168,7 +168,7 @@ TEST_F(map, too_long)
 	for (i = 0; i < ARRAY_SIZE(more); i++) {
 		EXPECT_GT(0, try_map(self->fd, self->area.off, pages + more[i],
 				     PROT_READ, MAP_SHARED)) {
-			TH_LOG("%zu bytes too many", more[i]);
+			TH_LOG("mapping that is %zu bytes too long", more[i]);
 		}
 	}
 }

@@ -369,7 +369,7 @@ TEST_F(mr, rights)
 		want = access & RW ? ANGARA_ST_OK : ANGARA_ST_ACCESS;
 		w = at_put(&self->y, key, 0, 0, 0, 600);
 		EXPECT_EQ(want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("put, rights %u", access);
+			TH_LOG("put to a region with rights %u", access);
 		}
 		EXPECT_EQ(want == ANGARA_ST_OK, at_filled(far, 600, access));
 		EXPECT_EQ(want != ANGARA_ST_OK, at_all(far, AT_PAGE, 0xAA));
@@ -378,7 +378,7 @@ TEST_F(mr, rights)
 		memset(near, 0xBB, AT_PAGE);
 		w = at_get(&self->y, key, 0, 0, 0, 600);
 		EXPECT_EQ(want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("get, rights %u", access);
+			TH_LOG("get from a region with rights %u", access);
 		}
 		EXPECT_EQ(want != ANGARA_ST_OK, at_all(near, AT_PAGE, 0xBB));
 		EXPECT_EQ(0, at_mr_dereg(&self->y, key));
@@ -400,7 +400,7 @@ TEST_F(mr, rights_of_the_local_side)
 		memset(near, 0xBB, AT_PAGE);
 		w = at_get(&self->y, 0, 0, key, 0, 600);
 		EXPECT_EQ(want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("get into rights %u", access);
+			TH_LOG("get into a region with rights %u", access);
 		}
 		EXPECT_EQ(want != ANGARA_ST_OK, at_all(near, AT_PAGE, 0xBB));
 		/*
@@ -448,20 +448,20 @@ TEST_F(mr, bounds)
 		w = at_put(&self->y, 0, at[i].off, 0, 0, at[i].len);
 		if (at[i].len <= 2 * AT_PAGE) {
 			EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
-				TH_LOG("put, entry %u", i);
+				TH_LOG("put to the remote region, entry %u", i);
 			}
 		}
 		w = at_get(&self->y, 0, at[i].off, 0, 0, at[i].len);
 		EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("get, entry %u", i);
+			TH_LOG("get from the remote region, entry %u", i);
 		}
 		w = at_put(&self->y, 0, 0, 1, at[i].off, at[i].len);
 		EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("put from, entry %u", i);
+			TH_LOG("put from the local region, entry %u", i);
 		}
 		w = at_get(&self->y, 0, 0, 1, at[i].off, at[i].len);
 		EXPECT_EQ(at[i].want, at_do(&self->x, &w, NULL)) {
-			TH_LOG("get to, entry %u", i);
+			TH_LOG("get to the local region, entry %u", i);
 		}
 	}
 	EXPECT_TRUE(at_all(far, 100, 0xCC));
@@ -490,13 +490,13 @@ TEST_F(mr, large_region)
 		w = at_put(&self->y, 0, at[i], 0, 0, 5000);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
 		EXPECT_TRUE(at_filled(far + 1001 + at[i], 5000, i)) {
-			TH_LOG("put to %llu", (unsigned long long)at[i]);
+			TH_LOG("put to offset %llu", (unsigned long long)at[i]);
 		}
 		memset(near, 0, 5000);
 		w = at_get(&self->y, 0, at[i], 0, 0, 5000);
 		EXPECT_EQ(ANGARA_ST_OK, at_do(&self->x, &w, NULL));
 		EXPECT_TRUE(at_filled(near, 5000, i)) {
-			TH_LOG("get from %llu", (unsigned long long)at[i]);
+			TH_LOG("get from offset %llu", (unsigned long long)at[i]);
 		}
 	}
 	w = at_put(&self->y, 0, len - 4999, 0, 0, 5000);

@@ -148,7 +148,7 @@ static void ping_pong(struct __test_metadata *_metadata,
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, pthread_join(t[i], NULL));
 		EXPECT_EQ(0, s[i].result) {
-			TH_LOG("side %u after %llu", i,
+			TH_LOG("side %u after %llu increments", i,
 			       (unsigned long long)count_of(s[i].me));
 		}
 	}
@@ -196,7 +196,7 @@ TEST_F(sleep, shower)
 	ASSERT_EQ(0, pthread_create(&t, NULL, shower, &s[0]));
 	for (n = 0; n < rounds; n = count_of(&self->y)) {
 		ASSERT_EQ(0, sleep_until(&s[1], n + 1)) {
-			TH_LOG("asleep at %llu of %u", (unsigned long long)n,
+			TH_LOG("asleep after %llu of %u increments", (unsigned long long)n,
 			       rounds);
 		}
 	}

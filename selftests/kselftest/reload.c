@@ -56,24 +56,24 @@ TEST_F_TIMEOUT(module, loaded_and_unloaded, 900)
 
 	for (i = 1; i <= n; i++) {
 		ASSERT_EQ(0, at_module_load(self->core, "")) {
-			TH_LOG("angara, time %u", i);
+			TH_LOG("angara, load %u", i);
 		}
 		ASSERT_EQ(0, at_module_load(self->loop, "fabric=2")) {
-			TH_LOG("angara_loop, time %u", i);
+			TH_LOG("angara_loop, load %u", i);
 		}
 		ASSERT_EQ(2U, at_devices());
 		fd = at_open(1);
 		ASSERT_GE(fd, 0);
 		close(fd);
 		ASSERT_EQ(0, at_module_unload("angara_loop")) {
-			TH_LOG("angara_loop, time %u", i);
+			TH_LOG("angara_loop, load %u", i);
 		}
 		ASSERT_EQ(0U, at_devices());
 		ASSERT_EQ(0, at_module_unload("angara")) {
-			TH_LOG("angara, time %u", i);
+			TH_LOG("angara, load %u", i);
 		}
 	}
-	TH_LOG("%u times", n);
+	TH_LOG("loaded %u times", n);
 }
 
 TEST_HARNESS_MAIN

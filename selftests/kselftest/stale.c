@@ -418,7 +418,7 @@ TEST_F(stale, another_process)
 	}
 	ASSERT_EQ(0, at_wait_child(pid, AT_DEADLINE_MS));
 	EXPECT_FALSE(is_stale(self->notice, own));
-	EXPECT_TRUE(is_stale(self->notice, *slot)) TH_LOG("it has ended");
+	EXPECT_TRUE(is_stale(self->notice, *slot)) TH_LOG("region of a process that has ended");
 	munmap((void *)slot, AT_PAGE);
 }
 

@@ -128,14 +128,14 @@ TEST_F(values, queue_lengths)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (bad[i] != self->q.max_cq_entries) {
 			EXPECT_EQ(-EINVAL, create(self->fd, 8, bad[i])) {
-				TH_LOG("CQ of %u", bad[i]);
+				TH_LOG("CQ of %u entries", bad[i]);
 			}
 		}
 		if (bad[i] == self->q.max_sq_entries ||
 		    bad[i] == self->q.max_sq_entries / 2)
 			continue;
 		EXPECT_EQ(-EINVAL, create(self->fd, bad[i], 8)) {
-			TH_LOG("SQ of %u", bad[i]);
+			TH_LOG("SQ of %u entries", bad[i]);
 		}
 	}
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));
@@ -156,7 +156,7 @@ TEST_F(values, message_areas)
 	ASSERT_LE(ANGARA_MIN_MSG_BYTES, self->q.max_msg_bytes);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EINVAL, create_area(self->fd, 8, 8, bad[i])) {
-			TH_LOG("receive buffer of %u", bad[i]);
+			TH_LOG("receive buffer of %u bytes", bad[i]);
 		}
 	}
 	EXPECT_EQ(0, at_usage_wait(&self->use, 0));

@@ -163,7 +163,7 @@ static bool forms(void)
 	     expect("barrier", angara_job_barrier(job), 0) &&
 	     expect("signals", (long long)*word, 2) &&
 	     filled("forms", angara_mr_addr(dst), MIB, (rank + size - 1) % size + 40);
-	ok = ok && expect("no such length",
+	ok = ok && expect("length beyond the limit",
 			  angara_put(ctx, to, angara_mr_key(dst), 0, NULL,
 				     address(at), (size_t)1 << 31), -EINVAL);
 	munmap(at, MIB);
@@ -214,7 +214,7 @@ static bool ranges(void)
 	/* A range that contains another replaces it. */
 	ok = ok && holds(d, at + 6 * PIECE, PIECE, 0, &a) &&
 	     holds(d, at + 6 * PIECE, 2 * PIECE, 0, &b) &&
-	     expect("ranges with a longer one", cache_info(d).ranges, 4) &&
+	     expect("ranges after a longer hold", cache_info(d).ranges, 4) &&
 	     expect("held", (long long)cache_info(d).bytes, 8 * PIECE);
 	angara_mr_dereg(a);	/* has the same effect as angara_mr_release() */
 	ok = ok && expect("bytes after a release", (long long)cache_info(d).bytes, 7 * PIECE) &&
@@ -231,13 +231,13 @@ static bool ranges(void)
 	     expect("misses", (long long)cache_info(d).misses, 6);
 	angara_mr_release(a);
 	angara_mr_release(b);
-	ok = ok && expect("no bytes", angara_mr_hold(d, at, 0, 0, NULL, &a),
+	ok = ok && expect("hold of no bytes", angara_mr_hold(d, at, 0, 0, NULL, &a),
 			  -EINVAL) &&
-	     expect("no right", angara_mr_hold(d, at, 1, 8, NULL, &a), -EINVAL) &&
-	     expect("written by peers",
+	     expect("hold with an unknown right", angara_mr_hold(d, at, 1, 8, NULL, &a), -EINVAL) &&
+	     expect("hold for writes of peers",
 		    angara_mr_hold(d, at, 1, ANGARA_ACCESS_REMOTE_WRITE, NULL, &a),
 		    -EINVAL) &&
-	     expect("no memory", angara_mr_hold(d, (void *)-1UL, 1, 0, NULL, &a),
+	     expect("hold of unmapped memory", angara_mr_hold(d, (void *)-1UL, 1, 0, NULL, &a),
 		    -EFAULT);
 	/*
 	 * Closing the domain frees everything, also this range, which is held.
@@ -343,7 +343,7 @@ static bool limits(void)
 	ok = ok && expect("bytes", (long long)cache_info(d).bytes, MIB) &&
 	     expect("dropped", (long long)cache_info(d).dropped, 16) &&
 	     holds(d, at + 31 * PIECE, PIECE, 0, &mr) &&
-	     expect("the last is there", (long long)cache_info(d).hits, 1);
+	     expect("the last range is found", (long long)cache_info(d).hits, 1);
 	angara_mr_release(mr);
 	ok = ok && holds(d, at, PIECE, 0, &mr) &&
 	     expect("held ranges stay", mr == kept, 1);

@@ -369,7 +369,7 @@ static bool failures_of_exchange(void)
 					     i ? -EPIPE : -ETIMEDOUT);
 		}
 		if (!ok)
-			return expect("failed at exchange", fail_at, -1);
+			return expect("result when this exchange fails", fail_at, -1);
 		fail_at++;
 	} while (m[0].ret);
 	return expect("exchanges", fail_at > 3, 1);
@@ -403,7 +403,7 @@ static bool refused(struct member *m, struct angara_job *own)
 	int ret = angara_team_create(own, m->lane->ctx, NULL, 0, m->attr, &team);
 
 	angara_job_finalize(own);
-	return expect("twice the same context", ret, -EINVAL) &
+	return expect("the same context twice", ret, -EINVAL) &
 	       expect("no team", team == NULL, 1);
 }
 

@@ -86,12 +86,12 @@ static bool shown(void)
 	     expect("the same range is found", same == mr, 1);
 	angara_mr_release(same);
 	ok = ok && expect("hold", angara_mr_hold(p.d, at + 200, 100, 0, NULL, &other), 0) &&
-	     expect("the range is not shown", other != mr, 1);
+	     expect("a region that peers cannot read", other != mr, 1);
 	angara_mr_release(other);
 	ok = ok &&
 	     expect("hold of a longer range",
 		    angara_mr_hold(p.d, at + 99, 5001, SHOWN, NULL, &other), 0) &&
-	     expect("the longer range is another one", other != mr, 1) &&
+	     expect("the longer range has another region", other != mr, 1) &&
 	     expect("read", read_by_key(&p, angara_mr_key(other), 0, got, 64), 0);
 	angara_mr_release(other);
 	angara_mr_release(mr);
@@ -157,10 +157,10 @@ static bool revoked(void)
 	key = angara_mr_key(mr);
 	ok = expect("read", read_by_key(&p, key, 0, got, 8), 0);
 	angara_mr_revoke(mr);
-	ok = ok && expect("gone", read_by_key(&p, key, 0, got, 8), -ENOKEY) &&
+	ok = ok && expect("read by a revoked key", read_by_key(&p, key, 0, got, 8), -ENOKEY) &&
 	     expect("bytes", (long long)cache_info(p.d).bytes, 0) &&
 	     expect("hold", angara_mr_hold(p.d, at, 16 * PAGE, SHOWN, &group, &next), 0) &&
-	     expect("a new one", next != mr, 1) &&
+	     expect("the hold gets a new region", next != mr, 1) &&
 	     expect("slot", (angara_mr_key(next) & 0xFFFF) != (key & 0xFFFF), 1) &&
 	     expect("read", read_by_key(&p, angara_mr_key(next), 0, got, 8), 0);
 	angara_mr_revoke(twin);
@@ -218,14 +218,14 @@ static bool groups(void)
 
 	if (!expect("domain", angara_domain_open(NULL, NULL, &d), 0))
 		return false;
-	ok = expect("a", angara_mr_hold(d, at, 8 * PAGE, LW, &one, &a), 0) &&
-	     expect("b", angara_mr_hold(d, at, PAGE, 0, &two, &b), 0) &&
+	ok = expect("hold of a", angara_mr_hold(d, at, 8 * PAGE, LW, &one, &a), 0) &&
+	     expect("hold of b", angara_mr_hold(d, at, PAGE, 0, &two, &b), 0) &&
 	     expect("b is not a", a != b, 1) &&
 	     expect("misses", (long long)cache_info(d).misses, 2) &&
-	     expect("c", angara_mr_hold(d, at, PAGE, 0, &two, &c), 0) &&
+	     expect("hold of c", angara_mr_hold(d, at, PAGE, 0, &two, &c), 0) &&
 	     expect("c is b", b == c, 1) && expect("ranges", cache_info(d).ranges, 1);
 	angara_mr_revoke(a);
-	ok = ok && expect("b is there", (long long)cache_info(d).bytes, PAGE);
+	ok = ok && expect("bytes after a is revoked", (long long)cache_info(d).bytes, PAGE);
 	angara_mr_release(a);
 	angara_mr_release(b);
 	angara_mr_release(c);
@@ -233,7 +233,7 @@ static bool groups(void)
 	 * A group that holds the memory while no other group does shares an
 	 * existing range.
 	 */
-	ok = ok && expect("a", angara_mr_hold(d, at, PAGE, 0, &one, &a), 0) &&
+	ok = ok && expect("second hold of a", angara_mr_hold(d, at, PAGE, 0, &one, &a), 0) &&
 	     expect("a is b", a == b, 1);
 	angara_mr_release(a);
 	angara_domain_close(d);
@@ -415,8 +415,8 @@ static bool no_slot(void)
 	for (i = LEFT - MANY; ok && i < LEFT; i++)
 		ok = expect("reg", angara_mr_reg(d, at, 1, 0, &filler[i]), 0);
 	ok = ok && expect("reg without a free slot", angara_mr_reg(d, at, 1, 0, &mr), -ENOSPC) &&
-	     expect("no range", cache_info(d).ranges, 0) &&
-	     expect("no bytes", (long long)cache_info(d).bytes, 0);
+	     expect("ranges that are left", cache_info(d).ranges, 0) &&
+	     expect("bytes that are left", (long long)cache_info(d).bytes, 0);
 	angara_domain_close(d);
 	munmap(at, MANY * PAGE);
 	return ok;
@@ -520,7 +520,7 @@ static bool elements(size_t len, size_t n)
 					      NULL, address(back), (int64_t)apart, len, n), 0);
 	for (i = 0; ok && i < n; i++)
 		ok = expect("strided", memcmp(back + i * apart, at + (n - 1 - i) * apart, len),
-			    0) && expect("beside", back[i * apart + len], 0);
+			    0) && expect("byte after an element", back[i * apart + len], 0);
 	for (i = 0; i < n; i++) {
 		here[i] = address(at + (i * 7 % n) * apart);
 		offs[i] = i * len;
@@ -538,8 +538,8 @@ static bool elements(size_t len, size_t n)
 	ok = ok &&
 	     expect("put without an address",
 		    angara_put_indexed(ctx, self, key, offs, NULL, here, len, n), -EINVAL) &&
-	     expect("none moved", *(char *)angara_mr_addr(there), 1) &&
-	     expect("outside",
+	     expect("no element was written", *(char *)angara_mr_addr(there), 1) &&
+	     expect("elements outside of the region",
 		    angara_get_strided(ctx, self, key, n * len, 0, NULL, address(back), 0, len, 1),
 		    -ERANGE);
 	free(at);

@@ -288,7 +288,7 @@ static bool blocks_right(const struct task *t)
 		i += out_of(t)[(t->displs[m] + t->out_counts[m]) / sizeof(elem)] !=
 		     (elem)0x5A5A5A5A5A5A5A5A;
 	return t->kind == ALLTOALL || t->kind == ALLGATHER || t->kind == GATHER ||
-	       expect("between blocks", (long long)i, 0);
+	       expect("bytes between blocks", (long long)i, 0);
 }
 
 static bool task_right(const struct task *t)
@@ -647,9 +647,10 @@ static bool same_bits(void)
 				  memcmp(first, (char *)v + off, sizeof(first)), 0);
 	}
 	memcpy(v + N, first, sizeof(first));
-	ok = ok && expect("root's", angara_broadcast(team, mr, N * sizeof(double), sizeof(first),
-						     0), 0) &&
-	     expect("bits of all", memcmp(first, v + N, sizeof(first)), 0);
+	ok = ok && expect("broadcast of bits",
+			  angara_broadcast(team, mr, N * sizeof(double), sizeof(first), 0),
+			  0) &&
+	     expect("bits at all members", memcmp(first, v + N, sizeof(first)), 0);
 	angara_free(mr);
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
@@ -694,7 +695,7 @@ static bool few_messages(void)
 	     expect("destroy", angara_team_destroy(part), 0) &&
 	     expect("split", angara_team_split(all, 0, 0, NULL, &part), 0) &&
 	     expect("query", angara_team_query(all, &info), 0) &&
-	     expect("split of a team", info.messages <= 2 * levels + 1, 1) &&
+	     expect("messages to split a team", info.messages <= 2 * levels + 1, 1) &&
 	     expect("destroy", angara_team_destroy(part), 0);
 	return ok & expect("destroy", angara_team_destroy(all), 0);
 }

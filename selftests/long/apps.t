@@ -8,7 +8,8 @@
 set -u
 . selftests/tap.sh
 
-# guest NAME OPTION...: nests the results of the guest below one of ours.
+# guest NAME OPTION...: nests the results of the guest below one result of this
+# test.
 guest()
 {
 	local name=$1 status=0

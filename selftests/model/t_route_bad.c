@@ -45,7 +45,7 @@ static struct angara_adm_cmd row_cmd(u32 router)
 	return cmd;
 }
 
-/* Gives all rows, from a node. */
+/* Passes all rows of the next table to the adapter of a node. */
 static void rows_give(u32 node)
 {
 	u32 i, p;

@@ -32,7 +32,7 @@ struct wire {
 	uint32_t op;
 	uint32_t gen;
 	uint64_t len;
-	uint32_t talk[14];	/* TALK: subtype */
+	uint32_t talk[14];	/* header of a TALK message; talk[4] is its type */
 };
 
 #define WIRE	32

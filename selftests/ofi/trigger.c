@@ -183,7 +183,10 @@ static bool of_messages(void)
 	return ok;
 }
 
-/* The first side has completed a send and a receive, in either order. */
+/*
+ * Waits until the first side has completed a send and a receive, in either
+ * order.
+ */
 static bool answered(void *context)
 {
 	struct fi_cq_tagged_entry e;

@@ -100,7 +100,7 @@ static void order(void)
 	shmem_complexd_prod_reduce(SHMEM_TEAM_WORLD, &one, in, 1);
 	shmem_complexd_prod_reduce(SHMEM_TEAM_WORLD, out, in, MANY);
 	if (memcmp(&one, &product, sizeof(product))) {
-		fprintf(stderr, "bits: PE %d: another order than that of the adapters\n", me);
+		fprintf(stderr, "bits: PE %d: not combined in the order of the adapters\n", me);
 		wrong++;
 	}
 	for (i = 0; i < MANY; i++)
