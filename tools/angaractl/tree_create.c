@@ -63,7 +63,7 @@ static int check_way(const struct plan *plan)
 		return plan->given.has_dev || plan->given.key ?
 		       misuse("\"dev\" and \"key\" need --in-band") : DONE;
 	if (plan->about.has_fabric)
-		return misuse("--in-band: the fabric is that of the device, \"dev DEV\"");
+		return misuse("--in-band takes no fabric ID: the fabric is that of the device, \"dev DEV\"");
 	return manager_allowed();
 }
 

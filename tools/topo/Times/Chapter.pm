@@ -49,7 +49,7 @@ sub metrics
 		local $/;
 		my $json = <$pipe>;
 
-		close($pipe) or die "times: no measures of $text\n";
+		close($pipe) or die "times: angara-topo metrics $text failed\n";
 		$known{$_->{measure}} = $_->{graph} for @{decode_json($json)};
 		$self->{metrics}{$text} = \%known;
 	}
@@ -104,12 +104,12 @@ sub parameters
 		/^# (\S+)\s+(.*) \(([^()]*), (\w+)\)$/ or next;
 		my ($name, $help, $default, $source) = ($1, $2, $3, $4);
 
-		defined $text{$source} or die "times: source '$source'\n";
+		defined $text{$source} or die "times: unknown source '$source'\n";
 		$help =~ s/: \S+\|.*//;
 		push @{$rows{$source}}, ["`$name`", $help, $default,
 					 $text{$source}];
 	}
-	close($pipe) or die "times: no parameters\n";
+	close($pipe) or die "times: angara-sim params failed\n";
 	$self->table(['parameter', 'what it is', 'value', 'source'],
 		     map { @{$rows{$_} // []} } qw(given fitted free));
 }
@@ -417,17 +417,17 @@ sub write
 {
 	my ($self) = @_;
 	my $parts = Paper::Run::slurp("$self->{scripts}/time.md.in") //
-		die "times: no time.md.in\n";
+		die "times: cannot read time.md.in\n";
 
 	for my $line (split(/\n/, $parts)) {
 		if ($line =~ /^\@(\w+)$/) {
 			my $part = "Times::Claims"->can($1) || $self->can($1) or
-				die "times: time.md.in: \@$1\n";
+				die "times: time.md.in: unknown name \@$1\n";
 
 			$part->($self);
 		} elsif ($line =~ /^\@(\w+) for each size$/) {
 			my $part = $self->can($1) or
-				die "times: time.md.in: \@$1\n";
+				die "times: time.md.in: unknown name \@$1\n";
 
 			for (@{$self->{sizes}}) {
 				$self->say('', "### $_ modules");

@@ -687,7 +687,7 @@ sub write
 
 	$text =~ s/\A(?:<!--.*?-->\n)+//s;
 	$text =~ s/^\@([A-Z0-9]+)\@\n/
-		delete $part{$1} \/\/ die "paper: template: no '$1'\n"/gem;
+		delete $part{$1} \/\/ die "paper: template: unknown name '$1'\n"/gem;
 	die "paper: template: no place for ", join(' ', sort keys %part), "\n"
 		if %part;
 	Paper::Run::spew("$self->{out}/report.md", $text);

@@ -343,7 +343,7 @@ sub run
 		undef $known if $known && $self->{speed} && $job->{speed} &&
 				!$self->idle($known);
 
-		die "$NAME: two jobs '$job->{id}'\n"
+		die "$NAME: two jobs have the id '$job->{id}'\n"
 			if exists $self->{done}{$job->{id}};
 		$self->{done}{$job->{id}} = $known;
 		push @todo, $job if !$known;
