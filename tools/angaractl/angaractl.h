@@ -148,6 +148,7 @@ struct about {
 struct nl_msg;
 int ctl_start(struct nl *nl);
 void ctl_stop(struct nl *nl);
+int ctl_listen(struct nl *nl, const char *group);
 struct nl_msg *ctl_request(struct nl *nl, uint8_t command,
 			  const struct about *about);
 /*
@@ -224,6 +225,10 @@ const char *fabric_router(const struct fabric *fabric, uint32_t router,
 const char *fabric_port(const struct fabric *fabric, uint32_t port,
 			char buf[PORT_NAME]);
 const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT]);
+
+/* reroute.c */
+int fabric_reroute(struct nl *nl, const struct fabric *fabric);
+void fabric_routes_say(const struct fabric *fabric, const char *verb);
 
 /* tree.c, tree_create.c, tree_draw.c, tree_inband.c */
 struct tree_router {

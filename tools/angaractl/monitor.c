@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
 
 #include <angara/angara.h>
 
 #include "angaractl.h"
-
-#define RECEIVE_BYTES	(1024 * 1024)
 
 struct monitor {
 	struct about about;
@@ -125,25 +122,16 @@ static int on_event(struct nl_msg *msg, void *arg)
 	return monitor->has_count && !monitor->count ? NL_STOP : NL_OK;
 }
 
-static int join(struct nl *nl, const char *name)
-{
-	int group = genl_ctrl_resolve_grp(nl->sock, ANGARA_GENL_NAME, name);
-
-	return group < 0 ? group : nl_socket_add_membership(nl->sock, group);
-}
-
 static int follow(struct nl *nl, struct monitor *monitor)
 {
 	int err;
 
-	nl_socket_disable_seq_check(nl->sock);
-	nl_socket_set_buffer_size(nl->sock, RECEIVE_BYTES, 0);
 	nl_socket_modify_cb(nl->sock, NL_CB_VALID, NL_CB_CUSTOM, on_event,
 			    monitor);
-	err = join(nl, ANGARA_GENL_MCGRP_ADMIN);
+	err = ctl_listen(nl, ANGARA_GENL_MCGRP_ADMIN);
 	if (err == -NLE_PERM) {
 		fail("without CAP_NET_ADMIN: no events of trees and contexts");
-		err = join(nl, ANGARA_GENL_MCGRP);
+		err = ctl_listen(nl, ANGARA_GENL_MCGRP);
 	}
 	if (err)
 		return fail("events cannot be received: %s", nl_geterror(err));

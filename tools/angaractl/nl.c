@@ -21,6 +21,7 @@
 
 #define DUMP_TRIES	8
 #define RECEIVE_BYTES	(256 * 1024)
+#define EVENT_BYTES	(1024 * 1024)
 
 struct answer {
 	struct nl *nl;
@@ -66,6 +67,24 @@ void ctl_stop(struct nl *nl)
 	server_stop();
 	nl_socket_free(nl->sock);
 	nl->sock = NULL;
+}
+
+/**
+ * ctl_listen() - receive the events of a multicast group
+ * @nl: socket, which serves no requests from now on
+ * @group: ANGARA_GENL_MCGRP or ANGARA_GENL_MCGRP_ADMIN
+ *
+ * Return: 0; an error of libnl: -NLE_PERM the group needs CAP_NET_ADMIN.
+ */
+int ctl_listen(struct nl *nl, const char *group)
+{
+	int id = genl_ctrl_resolve_grp(nl->sock, ANGARA_GENL_NAME, group);
+
+	if (id < 0)
+		return id;
+	nl_socket_disable_seq_check(nl->sock);
+	nl_socket_set_buffer_size(nl->sock, EVENT_BYTES, 0);
+	return nl_socket_add_membership(nl->sock, id);
 }
 
 /*
