@@ -21,6 +21,7 @@ build_fault()
 	rm -rf "$FAULT_DIR"
 	mkdir -p "$FAULT_DIR"
 	cp -r tools/fm "$FAULT_DIR/fm"
+	ln -s ../guest-user/lib "$FAULT_DIR/lib"
 	mutate "$1" "$2" "$3" >"$FAULT_DIR/fm/${1##*/}" || return
 	tools/vm/chroot make -s -C "$FAULT_DIR/fm" TOP=/angara \
 		"O=/angara/$FAULT_DIR" all

@@ -14,7 +14,6 @@
  */
 #include <errno.h>
 #include <grp.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,9 +33,9 @@ _Static_assert(OF_USER > ANGARA_MAX_TREES, "a user may hold all trees of a fabri
 
 /*
  * Client i has the entry i + 1 of polled; the entry of a free place has no
- * socket.
+ * socket.  The entries of routes.c follow.
  */
-static struct pollfd polled[CLIENTS + 1];
+static struct pollfd polled[CLIENTS + 1 + FM_ROUTES_POLLED];
 static uid_t uids[CLIENTS];
 static bool answered[CLIENTS];
 static uint64_t accepted[CLIENTS];	/* time */
@@ -229,7 +228,7 @@ static bool clients_serve(void)
 }
 
 /**
- * clients_run() - serve clients
+ * clients_run() - serve clients, and change routes when links go down or come up
  *
  * Return: FAILED, with a message; else the process is killed.
  */
@@ -239,11 +238,17 @@ int clients_run(void)
 	bool orphans = true, silent = false;
 
 	for (;;) {
-		int n = poll(polled, CLIENTS + 1, orphans || silent ? TICK_MS : -1);
+		struct pollfd *of_routes = &polled[CLIENTS + 1];
+		int wait_ms = routes_poll(of_routes), n;
 		bool ended = false;
 
+		if ((orphans || silent) && (wait_ms < 0 || wait_ms > TICK_MS))
+			wait_ms = TICK_MS;
+		n = poll(polled, CLIENTS + 1 + FM_ROUTES_POLLED, wait_ms);
 		if (n < 0 && errno != EINTR)
 			return fail("poll: %s", strerror(errno));
+		if (n >= 0 && routes_run(of_routes))
+			return FAILED;
 		if (n > 0) {
 			ended = clients_close();
 			ended |= clients_serve();

@@ -2,6 +2,8 @@
 /*
  * angara-fm: the fabric manager of one machine.
  *
+ * It leads routes around links that are down: see routes.c.
+ *
  * It leases trees to users that may not program trees: a lease is the delegation
  * of a free tree to the user's partition, on all devices of a fabric on this
  * machine.  The messages are in libangara/fm.h.
@@ -9,6 +11,7 @@
  *   clients.c	clients: connections, limits, requests
  *   lease.c	leases: which user gets a tree, and when the tree is taken back
  *   devices.c	devices and delegations, by netlink
+ *   routes.c	routes around links that are down
  *   list.c	"angara-fm status"
  *
  * States of a tree that the manager may lease (--trees):
@@ -29,6 +32,7 @@
 #ifndef FM_H
 #define FM_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -48,6 +52,7 @@
  * @trees: TreeIds that the manager may lease, a bit for each
  * @quota: leases of a user per fabric; 0: half of the trees
  * @grace_ns: see struct fm_lease
+ * @keep_routes: links that go down or come up do not change routes
  */
 struct fm_opts {
 	const char *socket;
@@ -55,6 +60,7 @@ struct fm_opts {
 	uint64_t trees;
 	uint64_t quota;
 	uint64_t grace_ns;
+	bool keep_routes;
 };
 
 /**
@@ -144,6 +150,12 @@ int fabric_rows(uint64_t id, int tree, struct fm_row **rows, size_t *count);
 int fabric_delegate(const struct fm_fabric *fabric, uint32_t tree, uint32_t pkey);
 void fabric_clear(const struct fm_row *row);
 int fabric_in_use(uint64_t id, uint32_t pkey);
+
+/* routes.c */
+#define FM_ROUTES_POLLED	2
+int routes_start(void);
+int routes_poll(struct pollfd *polled);
+int routes_run(const struct pollfd *polled);
 
 /* list.c: returns an exit status */
 int list_status(const struct fm_opts *opts);

@@ -24,6 +24,7 @@ enum {
 	FM_TREES,
 	FM_QUOTA,
 	FM_GRACE,
+	FM_KEEP_ROUTES,
 };
 
 /** fm_now() - nanoseconds of a clock that is never set */
@@ -86,6 +87,9 @@ static int take_option(void *to, int id, const char *value)
 		return read_trees(value, &opts->trees);
 	case FM_QUOTA:
 		return opts_number("--quota", value, 1, ANGARA_MAX_TREES, &opts->quota);
+	case FM_KEEP_ROUTES:
+		opts->keep_routes = true;
+		return -1;
 	default:
 		status = opts_number("--grace", value, 0, 3600, &seconds);
 		if (status < 0)
@@ -103,13 +107,16 @@ static int read_options(int argc, char **argv, struct fm_opts *opts)
 		{ FM_QUOTA, "quota", "N", "trees of a user (half of them)", NULL },
 		{ FM_GRACE, "grace", "SECONDS", "time until an unused tree of an earlier manager\n"
 			"is taken back (10)", NULL },
+		{ FM_KEEP_ROUTES, "keep-routes", NULL, "do not change routes when links go down or come up",
+		  NULL },
 		{ 'j', "json", NULL, "status: JSON for programs", NULL },
 		{ 0 }
 	};
 	static const struct opts_word words[] = { { "status", NULL }, { 0 } };
 	const struct opts_command command = {
 		.version = ANG_RELEASE, .usage = " [OPTION]... [status]",
-		.what = "Lease trees of the network to users.  status: show the leases.",
+		.what = "Lease trees of the network to users, and lead routes around links that are\n"
+			"down.  status: show the leases.",
 		.opts = known, .words = words, .take = take_option,
 	};
 
@@ -174,6 +181,8 @@ int main(int argc, char **argv)
 		status = lease_start(&opts);
 	if (!status)
 		status = clients_listen(&opts);
+	if (!status && !opts.keep_routes)
+		status = routes_start();
 	if (status)
 		return status;
 	puts("angara-fm: ready");

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * angara-fm: routes between nodes, around links that are down.
+ *
+ * When a link goes down or comes up, the manager changes the routes of its
+ * fabric, as "angaractl route repair" does.  It waits for SETTLE_NS before that:
+ * a node that dies takes several links down.  When the manager starts, it sets the
+ * routes of each fabric, since links may have changed while there was no manager.
+ *
+ * The computation of routes may take seconds, and the adapters change routes only
+ * when no packet follows them.  So a child process does both, one at a time, and
+ * the manager serves its clients meanwhile.
+ *
+ * Events are multicast messages of the driver.  If some are lost, or if there are
+ * new devices, the manager looks at all fabrics.  It ends when the driver is
+ * unloaded; its service starts it again.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/genetlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+
+#include "fm.h"
+
+#define SETTLE_NS	(100 * FM_MS)	/* from the last event to a change */
+#define RETRY_NS	FM_NS		/* until a change is tried again */
+#define FABRICS		64	/* fabrics that a change can name; if more: all */
+#define BUSY		3	/* exit status of a child: the change has to be tried again */
+
+/**
+ * struct change - fabrics whose routes have to be set
+ * @all: all fabrics of this machine, even if no link is down or comes up
+ * @ids: fabrics, if @all is not set
+ * @count: number of @ids
+ */
+struct change {
+	bool all;
+	uint64_t ids[FABRICS];
+	size_t count;
+};
+
+static struct nl events;	/* socket for events */
+static struct change wanted;	/* the next change */
+static uint64_t due;		/* its time; 0: none is wanted */
+static struct change doing;	/* the change of the child */
+static pid_t child;		/* process; 0: none */
+static int child_fd = -1;	/* becomes readable when the child ends */
+static bool unloaded;		/* the driver has been unloaded */
+
+static void change_add(struct change *c, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < c->count && c->ids[i] != id)
+		i++;
+	if (i == FABRICS)
+		c->all = true;
+	else if (i == c->count)
+		c->ids[c->count++] = id;
+}
+
+/* Has the netlink family of the driver been removed? */
+static bool routes_removed(struct nlmsghdr *header)
+{
+	struct nlattr *tb[CTRL_ATTR_MAX + 1];
+
+	return genlmsg_hdr(header)->cmd == CTRL_CMD_DELFAMILY &&
+	       !genlmsg_parse(header, 0, tb, CTRL_ATTR_MAX, NULL) &&
+	       tb[CTRL_ATTR_FAMILY_ID] &&
+	       nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]) == events.family;
+}
+
+static int routes_event(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *header = nlmsg_hdr(msg);
+	struct json_object *record;
+
+	(void)arg;
+	if (header->nlmsg_type == GENL_ID_CTRL) {
+		unloaded |= routes_removed(header);
+		return NL_OK;
+	}
+	record = record_of(header);
+	if (!record)
+		return NL_OK;
+	switch (record_number(record, "event")) {
+	case ANGARA_AEV_LINK_DOWN:
+	case ANGARA_AEV_LINK_UP:
+		change_add(&wanted, record_fabric(record));
+		due = fm_now() + SETTLE_NS;
+		break;
+	case ANGARA_NLE_DEV_NEW:
+	case ANGARA_NLE_LOST:
+		wanted.all = true;
+		due = fm_now() + SETTLE_NS;
+		break;
+	}
+	json_object_put(record);
+	return NL_OK;
+}
+
+/**
+ * routes_start() - receive events, and set the routes of all fabrics
+ *
+ * Return: DONE; FAILED, with a message.
+ */
+int routes_start(void)
+{
+	int err, group;
+
+	if (ctl_start(&events))
+		return FAILED;
+	nl_socket_modify_cb(events.sock, NL_CB_VALID, NL_CB_CUSTOM, routes_event, NULL);
+	group = genl_ctrl_resolve_grp(events.sock, "nlctrl", "notify");
+	err = group < 0 ? group : ctl_listen(&events, ANGARA_GENL_MCGRP);
+	if (!err)
+		err = nl_socket_add_membership(events.sock, group);
+	if (!err)
+		err = nl_socket_set_nonblocking(events.sock);
+	if (err)
+		return fail("events cannot be received: %s", nl_geterror(err));
+	wanted.all = true;
+	due = fm_now();
+	return DONE;
+}
+
+/*
+ * Sets the routes of a fabric.  @quiet: print nothing if no link is down.
+ * Return: DONE; FAILED, with a message; BUSY.
+ */
+static int routes_set(struct nl *nl, uint64_t id, bool quiet)
+{
+	const struct about about = { .has_fabric = true, .fabric = id };
+	struct fabric fabric;
+	int status = fabric_find(nl, &about, &fabric), ret;
+
+	if (status)
+		return status;
+	status = fabric_avoid(nl, &fabric);
+	if (status)
+		goto out;
+	ret = fabric_reroute(nl, &fabric);
+	quiet &= !fabric.around;
+	if (ret == -EBUSY) {
+		status = BUSY;
+	} else if (ret && !quiet) {
+		status = fail("fabric 0x%llx: routes: %s", (unsigned long long)id, nl->error);
+	} else if (!quiet) {
+		printf("angara-fm: fabric 0x%llx: ", (unsigned long long)id);
+		if (fabric.around)
+			fabric_routes_say(&fabric, "avoid");
+		else
+			puts("no link is down: the routes are those of the topology");
+	}
+out:
+	fabric_free(&fabric);
+	return status;
+}
+
+/* Lists all fabrics of this machine in @c. */
+static int routes_list(struct nl *nl, struct change *c)
+{
+	const struct about about = { .has_dev = false };
+	struct json_object *devs;
+	int status = ctl_dump_or_fail(nl, ANGARA_CMD_DEV_GET, &about, &devs);
+
+	if (status)
+		return status;
+	c->count = 0;
+	for (size_t i = 0; i < json_object_array_length(devs); i++)
+		change_add(c, record_fabric(json_object_array_get_idx(devs, i)));
+	json_object_put(devs);
+	return DONE;
+}
+
+/* The child.  Return: exit status: that of the change, or BUSY. */
+static int routes_change(struct change *c)
+{
+	bool quiet = c->all;
+	struct nl nl;
+	int status = ctl_start(&nl), worst = DONE;
+
+	if (!status && c->all)
+		status = routes_list(&nl, c);
+	for (size_t i = 0; !status && i < c->count; i++) {
+		int ret = routes_set(&nl, c->ids[i], quiet);
+
+		worst = ret > worst ? ret : worst;
+	}
+	return status ? status : worst;
+}
+
+/* Starts the change that is due. */
+static void routes_fork(void)
+{
+	const pid_t parent = getpid();
+
+	doing = wanted;
+	wanted = (struct change){ .count = 0 };
+	due = 0;
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		/* A manager that takes over must not meet a change of this one. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_range(STDERR_FILENO + 1, ~0U, 0);
+		if (getppid() != parent)
+			_exit(FAILED);
+		exit(routes_change(&doing));
+	}
+	child_fd = child > 0 ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
+	if (child_fd >= 0)
+		return;
+	fail("routes: no process can change them: %s", strerror(errno));
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	child = 0;
+}
+
+/* Takes the result of the child; if another program was changing routes, repeats the change. */
+static void routes_join(void)
+{
+	int status;
+
+	waitpid(child, &status, 0);
+	close(child_fd);
+	child = 0;
+	child_fd = -1;
+	if (!WIFEXITED(status)) {
+		fail("routes: the process that changes them was killed");
+		return;
+	}
+	if (WEXITSTATUS(status) != BUSY)
+		return;
+	wanted.all |= doing.all;
+	for (size_t i = 0; i < doing.count; i++)
+		change_add(&wanted, doing.ids[i]);
+	if (!due)
+		due = fm_now() + RETRY_NS;
+}
+
+/**
+ * routes_poll() - prepare poll(2)
+ * @polled: out: FM_ROUTES_POLLED entries
+ *
+ * Return: milliseconds until routes_run() has work; -1: none without an event.
+ */
+int routes_poll(struct pollfd *polled)
+{
+	uint64_t now = fm_now();
+
+	polled[0] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	polled[1] = (struct pollfd){ .fd = child_fd, .events = POLLIN };
+	if (!events.sock)
+		return -1;
+	polled[0].fd = nl_socket_get_fd(events.sock);
+	if (!due || child)
+		return -1;
+	return due <= now ? 0 : (int)((due - now + FM_MS - 1) / FM_MS);
+}
+
+/**
+ * routes_run() - take events, and change routes
+ * @polled: entries of routes_poll(), after poll(2)
+ *
+ * Return: DONE; FAILED, with a message: the driver has been unloaded.
+ */
+int routes_run(const struct pollfd *polled)
+{
+	int err = 0;
+
+	if (polled[0].revents)
+		do {
+			err = nl_recvmsgs_default(events.sock);
+			/* The socket's buffer was full. */
+			if (err == -NLE_NOMEM) {
+				wanted.all = true;
+				due = fm_now() + SETTLE_NS;
+				err = 0;
+			}
+		} while (!err && !unloaded);
+	if (unloaded)
+		return fail("the module angara was unloaded");
+	if (err && err != -NLE_AGAIN)
+		return fail("events cannot be received: %s", nl_geterror(err));
+	if (child && polled[1].revents)
+		routes_join();
+	if (due && !child && due <= fm_now())
+		routes_fork();
+	return DONE;
+}
