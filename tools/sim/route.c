@@ -117,7 +117,10 @@ int sim_routes(struct sim *s)
 	return 0;
 }
 
-/* Checks that each route ends at its target.  Return: error text or NULL. */
+/*
+ * Checks that each route ends at its target.  A switch of MKNS has no routes to
+ * targets whose packets do not cross it.  Return: error text or NULL.
+ */
 static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 {
 	const struct ang_topo *t = &s->topo;
@@ -126,12 +129,14 @@ static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 		for (*from = 0; *from < t->routers; ++*from) {
 			u32 at = *from, hops = 0;
 
-			while (at != *to) {
+			while (at != *to && at != ANG_NONE) {
 				at = ang_topo_neighbor(t, at,
 					s->route[(u64)at * t->nodes + *to]);
 				if (++hops > t->routers)
 					return "goes in a cycle";
 			}
+			if (at == ANG_NONE && *from < t->nodes)
+				return "ends at a port without a cable";
 		}
 	}
 	return NULL;
