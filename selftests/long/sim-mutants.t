@@ -8,6 +8,7 @@
 set -u
 . selftests/tap.sh
 . selftests/mutate.sh
+. selftests/variant.sh
 
 O=${O:-$PWD/build/host}
 CPP=(-D_GNU_SOURCE -Itools/sim -Itools/sim/flit -Ilibangara -Ilibangara/topo
@@ -64,10 +65,12 @@ all()
 }
 
 check 'the simulator builds' make -s -C tools/sim "O=$O" all
+check 'angara-topo builds' variant plain libangara tools/topo
 all sim.t selftests/sim/mutants.txt
 all sim-gather.t selftests/sim/gather-mutants.txt
 all sim-flits.t selftests/sim/flit-mutants.txt
 all sim-faults.t selftests/sim/fault-mutants.txt
 all sim-input.t selftests/sim/input-mutants.txt
+all sim-fabrics.t selftests/sim/fabric-mutants.txt
 all sim-model.t selftests/sim/model-mutants.txt
 plan

@@ -38,9 +38,9 @@ struct act {
  * @answer: answers that adapters injected, sorted by node, number and index
  * @answers: their number
  * @arrival: record of the arrival of each record's packet, see replay_targets()
+ * @links: links that the packet of each record of an arrival crosses in the trace
  * @reductions: the trace has reductions
- * @adaptive: puts of the trace took the adaptive channel
- * @links: links that the trace's puts crossed
+ * @adaptive: packets of the trace take the adaptive channel
  * @sum: of each tree, the result of a reduction to which each participant adds
  *	the number of its node plus one
  */
@@ -57,9 +57,9 @@ struct replay {
 	struct key *answer;
 	u32 answers;
 	u32 *arrival;
+	u32 *links;
 	bool reductions;
 	bool adaptive;
-	u64 links;
 	u64 sum[ANGARA_MAX_TREES];
 };
 
@@ -86,6 +86,14 @@ static inline bool has_target(const struct ang_trace *r)
  * @w: trace, of which @arrival is allocated and filled in
  */
 void replay_targets(struct replay *w);
+
+/**
+ * replay_links() - count the links that each request crosses
+ * @w: trace, of which @links is allocated and filled in; 0 if the trace has no
+ *	record of a link
+ * @topo: fabric of the trace
+ */
+void replay_links(struct replay *w, const struct ang_topo *topo);
 
 /**
  * replay_answers() - find the answers of adapters

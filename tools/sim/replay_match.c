@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of a trace, matched: where an injected packet arrives, and what
- * answers it.
+ * Packets of a trace, matched: where an injected packet arrives, which links it
+ * crosses, and what answers it.
  */
 #include "replay.h"
 
@@ -142,6 +142,84 @@ void replay_targets(struct replay *w)
 	}
 	free(injection);
 	free(w->ejected);
+}
+
+/**
+ * struct moving - a packet between its injection and its arrival
+ * @at: router that it has reached
+ * @links: links that it has crossed
+ */
+struct moving {
+	u32 at;
+	u32 links;
+};
+
+/* Index of the first of @n packets at a router, or @n. */
+static u32 moving_find(const struct moving *m, u32 n, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < n && m[i].at != at; i++)
+		;
+	return i;
+}
+
+/* Moves packets with one key by the @n records of @list, in the order of the trace. */
+static void links_follow(struct replay *w, const struct ang_topo *topo,
+			 const struct key *list, u32 n, struct moving *m)
+{
+	u32 i, found, far, moving = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct ang_trace *r = &w->rec[list[i].index];
+
+		if (r->event == ANG_TR_INJECT) {
+			m[moving++] = (struct moving){ .at = r->node };
+			continue;
+		}
+		found = moving_find(m, moving, r->node);
+		if (found == moving)
+			continue;
+		if (r->event == ANG_TR_SEND) {
+			m[found].links++;
+			m[found].at = ang_topo_peer(topo, r->node, r->port, &far);
+		} else {
+			w->links[list[i].index] = m[found].links;
+			m[found] = m[--moving];
+		}
+	}
+}
+
+static bool is_moved(const struct ang_trace *r)
+{
+	return sim_is_request(r->type) &&
+	       (r->event == ANG_TR_INJECT || r->event == ANG_TR_SEND ||
+		r->event == ANG_TR_EJECT);
+}
+
+/*
+ * Packets of a node may have the same key, and a link's record names no target.
+ * A packet is where its last link leads to, so each record belongs to a packet
+ * with this key at its router.
+ */
+void replay_links(struct replay *w, const struct ang_topo *topo)
+{
+	struct key *list = sim_zalloc(w->n, sizeof(*list));
+	struct moving *m = sim_zalloc(w->n, sizeof(*m));
+	u32 i, n = 0, end;
+
+	w->links = sim_zalloc(w->n, sizeof(*w->links));
+	for (i = 0; i < w->n; i++)
+		if (is_moved(&w->rec[i]))
+			list[n++] = key_of(w, i);
+	qsort(list, n, sizeof(*list), key_compare);
+	for (i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && same_packets(&list[i], &list[end]); end++)
+			;
+		links_follow(w, topo, &list[i], end - i, m);
+	}
+	free(list);
+	free(m);
 }
 
 static bool is_answer(const struct ang_trace *r)

@@ -76,7 +76,8 @@ static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
  * @tail: time when all of the packet is in the current buffer
  * @elig: earliest time when the packet may leave the buffer
  * @born: time when its host posted it
- * @value: operand of reductions: a sample of the payload
+ * @value: operand of reductions: a sample of the payload; others: free for the
+ *	workload
  * @src: node that injected it
  * @dst: target, ANG_NONE for a collective; of a reduce the receiver
  * @seq: reductions: as in struct ang_pkt; others: free for the workload
@@ -385,6 +386,8 @@ struct sim_mails {
  * @wrong: wrong values
  * @bytes: payload that a workload has received
  * @refused: operations whose route crosses a link that is down
+ * @traced: replays: links that packets cross in the trace
+ * @others: replays: packets that cross another number of links than in the trace
  * @posted: identities of packets that were generated, added up; 0 without any
  * @fetched: identities of packets that reached their host, added up
  * @lat_n: packets measured
@@ -410,6 +413,8 @@ struct sim_acc {
 	u64 wrong;
 	u64 bytes;
 	u64 refused;
+	u64 traced;
+	u64 others;
 	u64 posted;
 	u64 fetched;
 	u64 lat_n;
