@@ -71,6 +71,47 @@ stable_step()
 	}'
 }
 
+# parts WHOLE PART...: in the JSON on standard input, the parts do not exceed the
+# whole, which has hardly more than these parts: no start, and no wait for a late
+# process.
+parts()
+{
+	local json whole=$1 part sum=0
+
+	shift
+	json=$(cat)
+	echo "$json"
+	for part; do
+		sum+=+$(field "$part" <<<"$json")
+	done
+	awk -v whole="$(field "$whole" <<<"$json")" "BEGIN {
+		sum = $sum
+		exit !(sum > 0 && sum <= whole + 0.01 && whole <= 1.5 * sum + 20)
+	}"
+}
+
+# late RANK COMMAND...: runs 4 processes of an application, of which one starts a
+# second later than the others
+late()
+{
+	# shellcheck disable=SC2016 # the process expands it
+	ANGARA_FABRIC=embedded:2x2 LATE=$1 PATH=$BIN:$PATH timeout 300 \
+		angara-run -n 4 sh -c '[ "$ANGARA_RANK" != "$LATE" ] || sleep 1; exec "$@"' \
+		late "${@:2}"
+}
+
+late_spmv()
+{
+	late "$1" angara-spmv --json --n 2000 --iters 100 "${@:2}" |
+		parts us_iter us_multiply us_gather
+}
+
+late_heat()
+{
+	late "$1" angara-heat2d --json --nx 64 --ny 64 --steps 100 "${@:2}" |
+		parts us_step us_compute us_allreduce us_halo
+}
+
 matrix()
 {
 	printf '%s\n' "$@" >"$TAP_TMP/m.mtx"
@@ -107,7 +148,7 @@ if ! echo '#include <zlib.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
 	exit
 fi
 
-check 'applications build' variant plain libangara tools/apps
+check 'applications build' variant plain libangara tools/apps tools/run
 if [ ! -x "$BIN/angara-spmv" ]; then
 	plan
 	exit
@@ -121,6 +162,17 @@ check 'heat2d: one cell' heat --nx 1 --ny 1 --steps 3
 golden=$(spmv | field crc32)
 check 'spmv: bits of the result' same "$golden" 48882475
 check 'spmv: one row' same "$(spmv --n 1 --nnz 1 | field elements)" 1
+for rank in 0 3; do
+	for way in '' --p2p; do
+		# shellcheck disable=SC2086 # no word if empty
+		{
+			check "spmv: parts and whole, rank $rank is late $way" \
+				late_spmv $rank $way
+			check "heat2d: parts and whole, rank $rank is late $way" \
+				late_heat $rank $way
+		}
+	done
+done
 check 'spmv: full rows' same "$(spmv --n 8 --nnz 8 | field elements)" 64
 check 'other optimization builds' build_optimized
 BIN=$TAP_TMP/O3/bin
