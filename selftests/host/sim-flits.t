@@ -16,6 +16,10 @@ FACTS=selftests/sim/booksim2.csv
 declare -A FULL=([4x4x4,1,64]=0.67 [4x4x4,17,64]=0.77 [4x4x4,1,8]=0.62
 	[4x4x4,17,8]=0.51 [8x8,1,64]=0.34 [8x8,17,64]=0.5 [8x8,1,8]=0.31
 	[8x8,17,8]=0.33 [8x8x8,1,64]=0.34)
+# Cells of the table that are near saturation, with torus, flits, buffers and nominal load. Packets
+# wait at their hosts ever longer, so the mean latency depends on the length of the measurement.
+# Only the accepted load is compared.
+EXEMPT=' 4x4x4,17,64,0.8 8x8,17,64,0.5 '
 PATTERNS=(uniform transpose hotspot)
 # shellcheck disable=SC2054 # commas belong to loads and fabrics
 declare -A LOADS=(
@@ -36,7 +40,7 @@ if [ "${SET:-}" = full ]; then
 	TIME=40us
 else
 	PERIOD='--warmup 5000 --cycles 30000'
-	ROWS='^4x4x4,(1,64,0.[258]|17,64,0.[25]|17,8,0.[46])|^8x8,(1,64,0.[234]|17,8,0.2)'
+	ROWS='^4x4x4,(1,64,0.[258]|17,64,0.[258]|17,8,0.[46])|^8x8,(1,64,0.[234]|17,64,0.5|17,8,0.2)'
 	# shellcheck disable=SC2054
 	FABRICS=(torus:4x4x4 mesh:4x4 fattree:4,3 mkns:4x4,m=2)
 	TIME=20us
@@ -44,19 +48,22 @@ fi
 
 # Simulates a line of the table at its accepted load, or at its nominal load if the other
 # simulator's network did not accept that. Results are equal within 3 % up to 80 % of saturation,
-# above within 8 %. If packets of the table wait at their host longer than half of their time in the
-# network, no state is steady, and only the accepted load is compared.
+# above within 8 %. Of the cells of EXEMPT only the accepted load is compared.
 fact()
 {
-	local torus flits depth load latency network accepted offered
+	local torus flits depth load latency network accepted offered exempt=
 
 	IFS=, read -r torus flits depth load latency network accepted <<<"$1"
+	[[ $EXEMPT != *" $torus,$flits,$depth,$load "* ]] || exempt=yes
+	echo "$torus, $flits flits, buffers of $depth: nominal load $load"
+	[ -z "$exempt" ] || echo 'near saturation: latencies are not compared'
 	offered=$(awk -v a="${accepted:-0}" -v l="$load" 'BEGIN { print a < 0.98 * l ? l : a }')
 	# shellcheck disable=SC2086
 	"$SIM" flits --torus "$torus" --flits "$flits" --depth "$depth" --seed 7 \
 		--load "$offered" $PERIOD --format csv | tail -n +2 |
 		awk -F, -v latency="$latency" -v network="$network" \
-			-v accepted="$accepted" -v top="${FULL[$torus,$flits,$depth]}" '
+			-v accepted="$accepted" -v exempt="$exempt" \
+			-v top="${FULL[$torus,$flits,$depth]}" '
 			function off(got, want, most) {
 				print got, "for", want
 				return got > (1 + most) * want || got < (1 - most) * want
@@ -67,12 +74,33 @@ fact()
 				if (latency == "saturated")
 					exit bad = $7 != "yes"
 				margin = accepted <= 0.8 * top ? 0.03 : 0.08
-				if (latency > 1.5 * network)
+				if (exempt)
 					exit bad = off($2, accepted, 0.03)
 				bad = $7 != "no" || off($3, latency, margin) ||
 				      off($4, network, margin)
 			}
 			END { exit bad || n != 1 }'
+}
+
+# The cells in which packets of the table wait at their host longer than half of their
+# time in the network are those of EXEMPT.
+exempt()
+{
+	diff <(xargs -n 1 <<<"$EXEMPT" | sort) \
+		<(awk -F, '!/^#/ && $5 != "saturated" && $5 > 1.5 * $6 {
+			print $1 "," $2 "," $3 "," $4 }' "$FACTS" | sort)
+}
+
+# name LINE: prints the name of the result of a line of the table
+name()
+{
+	local torus flits depth load why=
+
+	IFS=, read -r torus flits depth load _ <<<"$1"
+	[[ $EXEMPT != *" $torus,$flits,$depth,$load "* ]] ||
+		why='; near saturation, accepted load only'
+	echo "as BookSim 2 measures: $torus, $flits flits, buffers of $depth," \
+		"nominal load $load$why"
 }
 
 facts()
@@ -243,8 +271,9 @@ fair()
 }
 
 sim_builds tools/sim
+check 'cells without a steady state' exempt
 for fact in $(facts); do
-	check "as BookSim 2 measures: $fact" fact "$fact"
+	check "$(name "$fact")" fact "$fact"
 done
 for fabric in "${FABRICS[@]}"; do
 	for pattern in "${PATTERNS[@]}"; do
