@@ -14,6 +14,7 @@ package Paper::Band;
 use strict;
 use warnings;
 use List::Util qw(max min);
+use POSIX qw(ceil);
 use Paper::Plan;
 use Paper::Run;
 
@@ -96,7 +97,7 @@ sub all_samples
 
 	return (coll => [samples($rows, 'coll', $quick ? 8 : 160)],
 		heat2d => [samples($rows, 'heat2d', $quick ? 4 : 80)],
-		spmv => [samples($rows, 'spmv', $quick ? 3 : 24)]);
+		spmv => [samples($rows, 'spmv', $quick ? 3 : 300)]);
 }
 
 # Fitted parameters are fitted again for each sample. The first simulations
@@ -141,8 +142,8 @@ sub pegroup
 }
 
 # Returns the jobs of the bands: all tori of figure 7, all numbers of nodes of
-# figure 10, fewer rows and nodes than figure 9. Samples that no time of the
-# PEGroup fits are left out.
+# figure 10; fewer rows and nodes than figure 9, with each routing. Samples that
+# no time of the PEGroup fits are left out.
 sub jobs
 {
 	my ($run, $rows, $ref, $quick) = @_;
@@ -169,7 +170,7 @@ sub jobs
 					"heat2d --from 2 --to $to $options " .
 					'--step-overhead 0s', cost => 4) :
 				map { Paper::Plan::job("band-spmv-$_-$i",
-					"$spmv $options --routing $_", cost => 20)
+					"$spmv $options --routing $_", cost => 1.5)
 				} qw(adaptive deterministic);
 		}
 	}
@@ -242,45 +243,38 @@ sub heat
 	});
 }
 
-# Returns the rows of a sample of SpMV, with the one of two routings whose gain
-# on the most nodes is nearer to the published gain. SAMPLE is the id of the
-# sample's job with adaptive routing.
-sub spmv_rows
+# Returns SpMV's gains in per cent, of all samples with a routing, in ascending
+# order. No routing is fitted: the published gain is that of more nodes.
+sub spmv_gains
 {
-	my ($run, $ref, $sample) = @_;
-	my $want = $ref->{'spmv-2048'}{value};
-	my ($near) = sort { $a->[0] <=> $b->[0] } map {
-		my @rows = sort { $a->{nodes} <=> $b->{nodes} }
-			   @{$run->answer($_)->{rows}};
+	my ($run, $routing, $nodes) = @_;
 
-		[abs(100 * ($rows[-1]{gain} - 1) - $want), \@rows]
-	} ($sample, $sample =~ s/adaptive/deterministic/r);
-
-	return @{$near->[1]};
+	return sort { $a <=> $b } map {
+		100 * ($run->cell($_, 'gain', nodes => $nodes) - 1)
+	} $run->series("band-spmv-$routing");
 }
 
-# Returns the band of SpMV's gain in per cent.
+# Returns the band of SpMV's gain in per cent, with a routing.
 sub spmv
 {
-	my ($run, $ref, $nodes) = @_;
-
-	return band($run, 'spmv-adaptive', sub {
-		my ($row) = grep { $_->{nodes} == $nodes }
-			    spmv_rows($run, $ref, $_[0]);
-
-		return 100 * ($row->{gain} - 1);
-	});
+	return (spmv_gains(@_))[0, -1];
 }
 
-# Returns the band of the number of times that an application's gain decreases
-# from one number of nodes to the next.
-sub trend
+# quantiles SORTED, SHARE...: returns for each SHARE the least of the values that
+# at least this share of them does not exceed.
+sub quantiles
 {
-	my ($run, $ref, $quick, $name) = @_;
+	my ($sorted, @shares) = @_;
 
-	return band($run, 'spmv-adaptive', sub {
-		return drops(map { $_->{gain} } spmv_rows($run, $ref, $_[0]));
-	}) if $name eq 'spmv';
+	return map { $sorted->[max(0, ceil($_ * @$sorted) - 1)] } @shares;
+}
+
+# Returns the band of how often the heat equation's gain decreases from one
+# number of nodes to the next.
+sub heat_trend
+{
+	my ($run, $ref, $quick) = @_;
+
 	return band($run, 'heat2d', sub {
 		my $gain = heat_gains($run, $ref, $quick, $_[0]) // return;
 		my $steps = 0;
@@ -318,7 +312,7 @@ sub fitted
 	my @rows;
 
 	for (['coll', 'bands of figure 7'], ['heat2d', 'band of figure 10'],
-	     ['spmv', 'band of figure 9']) {
+	     ['spmv', 'bands of SpMV, by routing']) {
 		my ($command, $what) = @$_;
 		my @all = $run->series("first-$command");
 		my @cycles = map { pegroup($run, $command, s/.*-//r,

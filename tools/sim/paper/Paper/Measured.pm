@@ -16,7 +16,7 @@ use Paper::Run;
 # have the first number of units.
 my @CASES = (
 	['spmv', 'rows', [1250, 10000, 80000],
-	 "spmv --from 512 --to 512 --rows $Paper::Plan::BAND_ROWS",
+	 "spmv --from 512 --to 512 --rows $Paper::Plan::CHOICE_ROWS",
 	 'spmv --from 32 --to 32 --rows 40000',
 	 'SpMV, 640 000 rows on 512 nodes', 'SpMV, 40 000 rows on 32 nodes'],
 	['heat2d', 'cells', [1250, 10000, 80000],

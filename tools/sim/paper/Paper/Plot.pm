@@ -124,13 +124,13 @@ sub figure9
 	}
 	$self->table('figure9', @blocks,
 		     [[2048, $self->{ref}{'spmv-2048'}{value}]],
-		     [map { [$_, Paper::Band::spmv(@$self{qw(run ref)}, $_)] }
+		     [map { [$_, Paper::Band::spmv($self->{run}, 'adaptive', $_)] }
 		      Paper::Band::spmv_nodes($self->{run})]);
 	$self->draw('figure9', 'figure9',
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
-		    band => 'free parameters, ' .
-			    spaced($Paper::Plan::SPMV_BAND_ROWS) . ' rows',
+		    band => 'free parameters, adaptive routing, ' .
+			    spaced($Paper::Plan::BAND_ROWS) . ' rows',
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
