@@ -203,7 +203,7 @@ sub band_of
 			'not compared: fewer nodes');
 	} elsif ($name eq 'trend-heat') {
 		@band = Paper::Band::heat_trend($self->what);
-		return (sprintf('decreases %d to %d times', @band),
+		return (sprintf('%d to %d decreases', @band),
 			inside($self->{ref}{$name}, @band));
 	}
 	return @band ? (join(' to ', map { number($_) } @band),
