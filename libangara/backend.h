@@ -14,6 +14,7 @@
 #include <linux/angara.h>
 
 #include "fabric.h"
+#include "links.h"
 
 /**
  * ang_load_last() - load the last word of an entry that the adapter has written
@@ -129,6 +130,9 @@ struct ang_scan;
  *	Return: 0 or -errno
  * @describe: allocate the description of the fabric, which the caller frees.
  *	Return: 0 or -errno
+ * @links_down: add the links of fabric @fabric_id that are down to @links, as far as this
+ *	process can learn of them.
+ *	Return: 0; -ENOMEM; -errno: some are missing
  * @doorbell: notify the device of the SQ producer index in angara_ctl.sq_pi.
  *	Return: 0 or -errno
  * @map: map @len bytes at @offset. Return: address, NULL if that fails
@@ -173,6 +177,7 @@ struct ang_dev_ops {
 	int (*ctx_open)(struct ang_dev *dev, void *arg, struct ang_dev *ctx);
 	int (*cmd)(struct ang_dev *dev, unsigned int nr, void *arg);
 	int (*describe)(struct ang_dev *dev, char **text);
+	int (*links_down)(struct ang_dev *dev, u64 fabric_id, struct ang_links *links);
 	int (*doorbell)(struct ang_dev *dev, u32 pi);
 	void *(*map)(struct ang_dev *dev, u64 offset, size_t len, bool write);
 	void (*unmap)(struct ang_dev *dev, void *addr, size_t len);

@@ -126,6 +126,12 @@ static int cdev_describe(struct ang_dev *dev, char **text)
 	return ret;
 }
 
+static int cdev_links_down(struct ang_dev *dev, u64 fabric_id, struct ang_links *links)
+{
+	(void)dev;
+	return ang_netlink_links(fabric_id, links);
+}
+
 static void cdev_close(struct ang_dev *dev)
 {
 	close(dev->fd);
@@ -359,6 +365,7 @@ const struct ang_dev_ops ang_cdev_ops = {
 	.ctx_open = cdev_ctx_open,
 	.cmd = cdev_cmd,
 	.describe = cdev_describe,
+	.links_down = cdev_links_down,
 	.doorbell = cdev_doorbell,
 	.map = cdev_map,
 	.unmap = cdev_unmap,

@@ -112,11 +112,15 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	int ret;
 
 	if (team->rank == attr->root) {
-		mine.err = ang_rows_plan(rows, team, attr->root);
+		mine.err = ang_down_look(team);
+		if (!mine.err)
+			mine.err = ang_rows_plan(rows, team, attr->root);
 		/*
-		 * Other members may be able to set all rows except the root's.
+		 * Other members may be able to set all rows except that of this
+		 * member's node.
 		 */
-		if (!mine.err && !rows->held[rows->root])
+		if (!mine.err && !rows->held[rows->root] &&
+		    rows->nodes[rows->root] == team->peers[team->rank].node)
 			mine.err = rows->why;
 		if (!mine.err && !rows->missing)
 			mine.err = ang_lease_lay(team, attr->tree);
@@ -129,6 +133,10 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	ret = ang_team_agree(team, &mine, attr->root, &its);
 	if (!ret && its.missing)
 		ret = ang_team_lay_apart(team, attr->root, attr->tree, &its);
+	/* The team of a further tree requires it, but the program does not. */
+	if (ret == -ENETDOWN && rows->down.n && team->rank == attr->root &&
+	    attr->flags & ANGARA_TEAM_TREE && !team->part)
+		ang_down_say(team, attr->root);
 	if (!ret) {
 		team->tree = its.tree;
 		team->epoch = its.epoch;

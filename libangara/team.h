@@ -15,6 +15,7 @@
 /**
  * struct ang_rows - rows of a team's tree, and those that this process programs
  * @pool: devices that own the rows
+ * @down: links that are down, which the tree avoids
  * @rows: rows, in ascending order of routers
  * @routers: per row: its router
  * @nodes: per row: node whose device programs it
@@ -37,6 +38,7 @@
  */
 struct ang_rows {
 	struct ang_pool *pool;
+	struct ang_links down;
 	struct angara_tree_row *rows;
 	u32 *routers;
 	u32 *nodes;
@@ -272,6 +274,11 @@ void ang_team_torus(struct angara_team *team, struct ang_coll_args *a);
 /* team_kin.c */
 int ang_team_kin(struct angara_team *team, const struct ang_kin **kin);
 
+/* team_down.c */
+int ang_down_look(struct angara_team *team);
+int ang_down_agree(struct angara_team *team);
+void ang_down_say(const struct angara_team *team, u32 root);
+
 /* team_apart.c */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its);
@@ -312,7 +319,8 @@ static inline u32 ang_stripes(const struct angara_team *team, u64 len)
  * struct ang_plan - the shape of a tree
  * @torus: fabric, if it is a torus
  * @is_torus: the fabric is a torus
- * @fabric: fabric; NULL: it is a torus, and there is one tree
+ * @fabric: fabric; NULL: it is a torus, there is one tree, and no link is down
+ * @avoids: links are down, and trees avoid them
  * @routers: routers of the fabric
  * @rows: a row for each router
  * @load: trees on each channel, as angara_fabric_tree() has it; NULL: there is
@@ -322,6 +330,7 @@ struct ang_plan {
 	struct angara_topo torus;
 	bool is_torus;
 	struct angara_fabric *fabric;
+	bool avoids;
 	u32 routers;
 	struct angara_tree_row *rows;
 	u16 *load;
@@ -333,7 +342,7 @@ u32 ang_stripe_distance(u32 size, u32 i, u32 parts);
 u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i);
 int ang_plan_fabric(struct angara_domain *dom, struct angara_fabric **fabric);
 int ang_plan_make(struct ang_plan *plan, const struct angara_team *team, u32 root,
-		  u32 most);
+		  u32 most, const struct ang_links *down);
 u32 ang_plan_peer(const struct ang_plan *plan, u32 router, u32 port);
 void ang_plan_free(struct ang_plan *plan);
 

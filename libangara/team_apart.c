@@ -7,6 +7,7 @@
  * process that has its device: the coordinator, or else the member with the
  * lowest rank.
  *
+ *   members	  look for links that are down	all: agree on these links
  *   members	  find their devices	all: agree on a process per row
  *   coordinator  set its rows		all: agree on the TreeId
  *   members	  set their rows	all: agree on the outcome
@@ -30,35 +31,77 @@ static u32 turn_of(const struct angara_team *team, u32 root)
 	return team->rank == root ? 0 : team->rank + 1;
 }
 
+/* Return: rank of a member on the node at the root of the planned tree; @root: none. */
+static u32 rank_at_root(const struct angara_team *team, u32 root)
+{
+	const struct ang_rows *r = &team->rows;
+	u32 node = r->nodes[r->root];
+	u32 i;
+
+	if (team->peers[root].node == node)
+		return root;
+	for (i = 0; i < team->size; i++)
+		if (team->peers[i].node == node)
+			return i;
+	return root;
+}
+
 /*
- * Assigns each of the @n rows to the first process that can set it.  Return: 0;
- * @why if no process can set a row; -errno; the same at all members.
+ * Plans the tree, the same at all members.  The coordinator has a plan, which other
+ * members' links may change, also the root.
+ * @at: in: rank of the coordinator; out: rank of the one from now on
+ * @its: out: result of that coordinator
  */
-static int share_rows(struct angara_team *team, u32 root, u32 n, int why)
+static int plan_together(struct angara_team *team, u32 *at, struct ang_outcome *its)
+{
+	struct ang_outcome mine = { .err = team->rank == *at ? 0 : ang_down_look(team) };
+	struct ang_rows *r = &team->rows;
+	u32 known = r->down.n;
+	int ret = ang_down_agree(team);
+
+	if (team->broken)
+		return ret;
+	if (!mine.err)
+		mine.err = ret;
+	if (!mine.err && (team->rank != *at || r->down.n != known))
+		mine.err = ang_rows_plan(r, team, *at);
+	if (!mine.err)
+		*at = rank_at_root(team, *at);
+	if (!mine.err && team->rank == *at && !r->held[r->root])
+		mine.err = r->why;
+	mine.n = r->n;
+	mine.why = r->why;
+	return ang_team_agree(team, &mine, *at, its);
+}
+
+/*
+ * Assigns each row to the first process that can set it.  @at: as for plan_together()
+ * Return: 0; the error of the coordinator's device if no process can set a row; -errno;
+ * the same at all members.
+ */
+static int share_rows(struct angara_team *team, u32 *at)
 {
 	struct ang_rows *r = &team->rows;
-	struct ang_outcome mine = { 0 }, its;
-	u32 first, i;
-	int ret;
+	struct ang_outcome its;
+	u32 first, i, n;
+	int ret = plan_together(team, at, &its);
 
-	if (team->rank != root)
-		mine.err = ang_rows_plan(r, team, root);
-	ret = ang_team_agree(team, &mine, root, &its);
+	n = ret ? 0 : its.n;
 	for (first = 0; !ret && first < n; first += CHUNK_ROWS) {
 		u32 turns[CHUNK_ROWS];
 		u32 num = n - first < CHUNK_ROWS ? n - first : CHUNK_ROWS;
 
 		for (i = 0; i < CHUNK_ROWS; i++)
 			turns[i] = i < num && first + i < r->n &&
-				   r->held[first + i] ? turn_of(team, root) :
+				   r->held[first + i] ? turn_of(team, *at) :
 							NOBODY;
 		ret = ang_team_min(team, turns, CHUNK_ROWS, ANGARA_TYPE_UINT32);
 		if (ret)
 			team->broken = true;
 		for (i = 0; !ret && i < num; i++) {
 			if (turns[i] == NOBODY)
-				ret = why;
-			else if (turns[i] != turn_of(team, root) &&
+				ret = its.why;
+			else if (turns[i] != turn_of(team, *at) &&
 				 first + i < r->n)
 				ang_rows_leave_to_others(r, first + i);
 		}
@@ -96,16 +139,17 @@ static int try_next(struct angara_team *team, u32 root, u32 want,
 /**
  * ang_team_lay_apart() - program a tree if the coordinator lacks some devices
  * @team: team; the coordinator has called ang_rows_plan()
- * @root: rank of the coordinator
+ * @root: rank of the coordinator; another member takes over if links that are down keep
+ *	the tree from having its root at this member's node
  * @want: TreeId + 1, or 0 for any
- * @its: result of the coordinator; out: TreeId and epoch
+ * @its: out: TreeId and epoch
  *
  * Return: as angara_team_create(), the same at all members.
  */
 int ang_team_lay_apart(struct angara_team *team, u32 root, u32 want,
 		       struct ang_outcome *its)
 {
-	int ret = share_rows(team, root, its->n, its->why);
+	int ret = share_rows(team, &root);
 	bool over = ret;
 
 	while (!over)

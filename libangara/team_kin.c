@@ -121,7 +121,7 @@ static int tree_open(struct kin_tree *t)
 	 * Count one member per node: the shape of the tree does not depend on
 	 * the number of members on a node.
 	 */
-	int ret = ang_plan_make(&t->plan, t->team, t->team->root, 1);
+	int ret = ang_plan_make(&t->plan, t->team, t->team->root, 1, NULL);
 	u32 i;
 
 	if (ret < 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The shape of a team's tree: a function of the fabric, the nodes of the members and
- * the root, so every member can compute it by itself, with the same result.
+ * The shape of a team's tree: a function of the fabric, the nodes of the members, the
+ * root and the links that are down, so every member that knows these can compute it by
+ * itself, with the same result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,14 +27,17 @@ int ang_plan_fabric(struct angara_domain *dom, struct angara_fabric **fabric)
 
 /* Opens a plan, with a row for each router.  Return: 0; -errno. */
 static int plan_open(struct ang_plan *plan, struct angara_domain *dom,
-		     bool several)
+		     bool several, const struct ang_links *down)
 {
 	int ret = angara_domain_topo(dom, &plan->torus);
 
 	plan->is_torus = !ret;
 	plan->routers = dom->query.nodes;
-	if (ret == -EOPNOTSUPP || (!ret && several))
+	plan->avoids = down && down->n;
+	if (ret == -EOPNOTSUPP || (!ret && (several || plan->avoids)))
 		ret = ang_plan_fabric(dom, &plan->fabric);
+	if (!ret && plan->avoids)
+		ret = angara_fabric_avoid(plan->fabric, down->link, down->n, NULL);
 	if (ret)
 		return ret;
 	if (plan->fabric)
@@ -67,11 +71,39 @@ static void plan_add_load(struct ang_plan *plan)
 	}
 }
 
+/*
+ * Computes a tree around links that are down: from another root if @root does not
+ * reach all members.  That root is a member's node if possible, since a process on
+ * another machine may not have the device of a node without members.
+ * Return: as plan_tree().
+ */
+static int plan_around(struct ang_plan *plan, u32 root, const u16 *pe)
+{
+	u32 nodes = angara_fabric_nodes(plan->fabric), n;
+	int ret = angara_fabric_tree(plan->fabric, root, pe, plan->load, plan->rows);
+	int64_t best;
+
+	if (ret != -EHOSTUNREACH)
+		return ret;
+	best = angara_fabric_root(plan->fabric, pe, plan->load);
+	if (best < 0)
+		return (int)best;
+	for (n = 0; !pe[best] && n < nodes && ret == -EHOSTUNREACH; n++)
+		if (pe[n])
+			ret = angara_fabric_tree(plan->fabric, n, pe, plan->load,
+						 plan->rows);
+	if (ret != -EHOSTUNREACH)
+		return ret;
+	return angara_fabric_tree(plan->fabric, (u32)best, pe, plan->load, plan->rows);
+}
+
 /* Computes one tree.  Return: routers in the tree, or -errno. */
 static int plan_tree(struct ang_plan *plan, u32 root, const u16 *pe, bool first)
 {
 	int ret;
 
+	if (plan->avoids)
+		return plan_around(plan, root, pe);
 	if (!plan->is_torus || !first)
 		return angara_fabric_tree(plan->fabric, root, pe, plan->load,
 					  plan->rows);
@@ -118,19 +150,21 @@ u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
  * @team: team
  * @root: rank whose node is the root
  * @most: largest number of members that are counted per node
+ * @down: links that the tree avoids, or NULL; then the tree may have another root
  *
  * The plan of each tree of the same members depends on the trees before it, so
  * these are planned as well.
  *
  * Return: routers in the tree; -EINVAL a node has more members than a row can
- * count; -ENOMEM; -errno the description of the fabric cannot be read.
+ * count; -EHOSTUNREACH no tree avoids the links; -ENOMEM; -errno the description
+ * of the fabric cannot be read.
  */
 int ang_plan_make(struct ang_plan *plan, const struct angara_team *team, u32 root,
-		  u32 most)
+		  u32 most, const struct ang_links *down)
 {
 	struct angara_domain *dom = team->ctx->dom;
 	u16 *pe = calloc(dom->query.nodes, sizeof(*pe));
-	int ret = pe ? plan_open(plan, dom, team->part) : -ENOMEM;
+	int ret = pe ? plan_open(plan, dom, team->part, down) : -ENOMEM;
 	u32 i;
 
 	for (i = 0; i < team->size && !ret; i++)

@@ -266,14 +266,14 @@ static int keep_rows(struct ang_rows *r, const struct ang_plan *plan, u32 pkey)
 static int rows_build(struct ang_rows *r, const struct angara_team *team, u32 root)
 {
 	struct ang_plan plan = { 0 };
-	int ret = ang_plan_make(&plan, team, root, ANG_PLAN_ALL);
+	int ret = ang_plan_make(&plan, team, root, ANG_PLAN_ALL, &r->down);
 
 	if (ret >= 0) {
 		r->n = (u32)ret;
 		ret = keep_rows(r, &plan, team->ctx->dom->pkey);
 	}
 	ang_plan_free(&plan);
-	return ret;
+	return ret == -EHOSTUNREACH ? -ENETDOWN : ret;
 }
 
 static void hold_devices(struct ang_rows *r)
@@ -289,10 +289,38 @@ static void hold_devices(struct ang_rows *r)
 	}
 }
 
+/** ang_rows_leave_to_others() - note that another process programs row @i */
+void ang_rows_leave_to_others(struct ang_rows *r, u32 i)
+{
+	if (r->held[i])
+		ang_pool_drop(r->pool, r->nodes[i]);
+	r->held[i] = false;
+}
+
+/* Forgets the planned rows, none of which is set. */
+static void rows_drop(struct ang_rows *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->n; i++)
+		ang_rows_leave_to_others(r, i);
+	free(r->rows);
+	free(r->routers);
+	free(r->nodes);
+	free(r->held);
+	r->rows = NULL;
+	r->routers = NULL;
+	r->nodes = NULL;
+	r->held = NULL;
+	r->n = 0;
+	r->missing = 0;
+	r->why = 0;
+}
+
 /**
- * ang_rows_plan() - plan a tree, and open those of its devices that are on this
- * machine
- * @r: out; freed by ang_rows_clear(), also after an error
+ * ang_rows_plan() - plan a tree that avoids the links in @r->down, and open those of
+ * its devices that are on this machine
+ * @r: out; none of its rows is set; freed by ang_rows_clear(), also after an error
  * @team: team
  * @root: rank whose node is the root
  *
@@ -309,6 +337,7 @@ int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root)
 		if (ret)
 			return ret;
 	}
+	rows_drop(r);
 	r->pool = ctx->pool;
 	r->max_trees = ctx->dom->query.max_trees;
 	ret = rows_build(r, team, root);
@@ -317,25 +346,11 @@ int ang_rows_plan(struct ang_rows *r, const struct angara_team *team, u32 root)
 	return ret;
 }
 
-/** ang_rows_leave_to_others() - note that another process programs row @i */
-void ang_rows_leave_to_others(struct ang_rows *r, u32 i)
-{
-	if (r->held[i])
-		ang_pool_drop(r->pool, r->nodes[i]);
-	r->held[i] = false;
-}
-
 void ang_rows_clear(struct ang_rows *r)
 {
-	u32 i;
-
 	rows_unset(r);
 	ang_lease_end(r);
-	for (i = 0; i < r->n; i++)
-		ang_rows_leave_to_others(r, i);
-	free(r->rows);
-	free(r->routers);
-	free(r->nodes);
-	free(r->held);
+	rows_drop(r);
+	ang_links_free(&r->down);
 	*r = (struct ang_rows){ 0 };
 }

@@ -107,10 +107,27 @@ static bool box_get(struct ang_mgmt_box *box, struct angara_mgmt *p)
 }
 
 /* Is a link down, or the router at its other end lost? */
-static bool port_down(struct ang_view *v, const struct ang_port *port)
+static bool port_down(struct ang_fabric *fab, const struct ang_port *port)
 {
 	return READ_ONCE(port->flaws) & ANG_FLAW_DOWN ||
-	       READ_ONCE(ang_node(v->fab, port->peer)->remote) == ANG_REMOTE_GONE;
+	       READ_ONCE(ang_node(fab, port->peer)->remote) == ANG_REMOTE_GONE;
+}
+
+u64 ang_links_down(struct ang_fabric *fab, u32 router)
+{
+	struct ang_node *n = ang_node(fab, router);
+	u64 down = 0;
+	u32 i;
+
+	if (!READ_ONCE(fab->broken))
+		return 0;
+	for (i = 0; i < fab->nports; i++) {
+		const struct ang_port *port = ang_port(fab, n, i);
+
+		if (port->peer != ANG_NONE)
+			down |= (u64)port_down(fab, port) << i;
+	}
+	return down;
 }
 
 /*
@@ -125,7 +142,7 @@ static u8 mgmt_send(struct ang_view *v, struct ang_node *n,
 	if (dir >= v->fab->nports || ang_port(v->fab, n, dir)->peer == ANG_NONE)
 		return ANGARA_MGMT_ST_PORT;
 	port = ang_port(v->fab, n, dir);
-	if (port_down(v, port))
+	if (port_down(v->fab, port))
 		return ANGARA_MGMT_ST_DOWN;
 	if (READ_ONCE(port->flaws) & ANG_FLAW_RETRY &&
 	    ang_fault_fate(&port->retry.fault, &port->retry.rng) != ANG_FATE_OK) {
@@ -189,7 +206,7 @@ static u8 node_get(struct ang_view *v, struct ang_node *n,
 		.ports = v->fab->nports,
 		.port = (u8)(in == v->fab->nports ? ANGARA_PORT_NONE : in),
 	};
-	u64 joined = 0, down = 0, faulty = 0;
+	u64 joined = 0, faulty = 0;
 	u32 i;
 
 	for (i = 0; i < v->fab->nports; i++) {
@@ -198,11 +215,10 @@ static u8 node_get(struct ang_view *v, struct ang_node *n,
 		if (port->peer == ANG_NONE)
 			continue;
 		joined |= 1ULL << i;
-		down |= (u64)port_down(v, port) << i;
 		faulty |= (u64)!!(READ_ONCE(port->flaws) & ANG_FLAW_RETRY) << i;
 	}
 	out.joined = cpu_to_le64(joined);
-	out.down = cpu_to_le64(down);
+	out.down = cpu_to_le64(ang_links_down(v->fab, n->id));
 	out.faulty = cpu_to_le64(faulty);
 	memcpy(p->data, &out, sizeof(out));
 	return ANGARA_MGMT_ST_OK;
@@ -232,8 +248,9 @@ static u8 port_get(struct ang_view *v, struct ang_node *n,
 	if (port->peer != ANG_NONE) {
 		ang_aside_count_all(v, n);
 		l = ang_port_link(port);
-		out.state = cpu_to_le32(port_down(v, port) ? ANGARA_MGMT_PORT_DOWN :
-							     ANGARA_MGMT_PORT_UP);
+		out.state = cpu_to_le32(port_down(v->fab, port) ?
+					ANGARA_MGMT_PORT_DOWN :
+					ANGARA_MGMT_PORT_UP);
 		out.loss = cpu_to_le32(port->retry.fault.loss);
 		out.corrupt = cpu_to_le32(port->retry.fault.corrupt);
 		out.delay = cpu_to_le32(port->retry.fault.delay);

@@ -355,6 +355,17 @@ bool ang_tree_look(struct ang_view *v, u32 router, u32 tree,
  */
 bool ang_tree_lives(struct ang_fabric *fab, u32 router, u32 tree, u32 life);
 
+/**
+ * ang_links_down() - get the ports whose link is down, or leads to a lost node
+ * @fab: fabric
+ * @router: router that exists
+ *
+ * Any thread may call this at any time; the result may be outdated.
+ *
+ * Return: the ports, one bit each.
+ */
+u64 ang_links_down(struct ang_fabric *fab, u32 router);
+
 /* ang_aside.c */
 bool ang_tree_aside(struct ang_view *v, u32 router, u32 tree, u32 life, u32 hops);
 void ang_tree_report(struct ang_view *v, u32 router, u32 tree);

@@ -408,6 +408,29 @@ static int emb_describe(struct ang_dev *dev, char **text)
 	return 0;
 }
 
+/* Reads the model without entering it: a repair may miss a change that comes later. */
+static int emb_links_down(struct ang_dev *dev, u64 fabric_id, struct ang_links *links)
+{
+	const struct emb_fab *fab = ((struct emb_dev *)dev->priv)->fab;
+	struct ang_fabric *model = emb_model(fab, emb_copy(fab));
+	u32 router;
+	int ret = 0;
+
+	(void)fabric_id;
+	for (router = 0; !ret && router < fab->head->routers; router++) {
+		u64 down = ang_links_down(model, router);
+
+		for (; !ret && down; down &= down - 1) {
+			struct ang_end near = { router, (u32)__builtin_ctzll(down) }, far;
+
+			far.router = ang_topo_peer(&fab->topo, near.router, near.port,
+						   &far.port);
+			ret = ang_links_add(links, near, far);
+		}
+	}
+	return ret;
+}
+
 const struct ang_dev_ops ang_embed_ops = {
 	.spin_us = 500,
 	.scan = emb_scan,
@@ -417,6 +440,7 @@ const struct ang_dev_ops ang_embed_ops = {
 	.ctx_open = emb_ctx_open,
 	.cmd = emb_cmd,
 	.describe = emb_describe,
+	.links_down = emb_links_down,
 	.doorbell = emb_doorbell,
 	.map = emb_map,
 	.unmap = emb_unmap,

@@ -16,7 +16,7 @@ declare -A BELOW=(
 	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/
 	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/ [topo]=libangara/topo/
 	[embed/mutants.txt]=libangara/ [embed/kept.txt]=libangara/
-	[embed/inband.txt]=libangara/
+	[embed/inband.txt]=libangara/ [embed/around.txt]=libangara/
 	[fm]='' [debug]='' [kernels]='' [kfuzz]='' [embed]='' [abi]='')
 
 # applies FILE FROM TO: does the fault apply to FILE and change it?

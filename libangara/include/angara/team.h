@@ -45,7 +45,8 @@ extern "C" {
  * struct angara_team_attr - how to create a team
  * @size: sizeof(struct angara_team_attr)
  * @flags: ANGARA_TEAM_*, or 0: a tree if there is one
- * @root: rank in the team of the process whose node is the root of the tree
+ * @root: rank in the team of the process whose node is the root of the tree,
+ *	unless links that are down prevent this
  * @tree: TreeId + 1: use this TreeId or fail; 0: any
  * @stripes: number of trees over which long reductions are spread, 1 to
  *	ANGARA_MAX_STRIPES; fewer if there are no more free trees or the queues
@@ -82,7 +83,8 @@ struct angara_team_attr {
  * member died, or ran out of memory (which itself gets -ENOMEM).  If a tree is
  * required: -EPERM this user may not program trees and none is delegated;
  * -ENOSPC no free tree; -EBUSY the requested tree is taken; -ENODEV a node of
- * the tree has no device on the members' machines.  All members get the same
+ * the tree has no device on the members' machines; -ENETDOWN no tree avoids the
+ * links that are down, or the tree went down meanwhile.  All members get the same
  * result, except for -ENOMEM and for errors of the exchange: -EPIPE a process
  * ended.
  */
