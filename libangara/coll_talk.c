@@ -322,17 +322,24 @@ void ang_talk_end(struct angara_ctx *ctx)
 }
 
 /*
- * Notifies the members 1, 2, 4, ... ranks above that the team is lost.  Each
- * notified member does the same, so all members are notified after as many
+ * Notifies the members 1, 2, 4, ... ranks above and below that the team is lost.
+ * Each notified member does the same, so all members are notified after as many
  * steps as a barrier has, even if some members are dead.
+ *
+ * A link may be down, so that messages of this member do not arrive.  Most
+ * algorithms exchange messages between members at these distances.  So a member
+ * that waits for this one either is notified, or ang_talk_look() finds that it
+ * cannot reach this one.
  */
 void ang_talk_spread(struct angara_team *team)
 {
 	struct ang_abort abort = { .culprit = team->culprit, .status = team->lost };
 	struct ang_said said = { .from = team->rank, .kind = ANG_TALK_ABORT };
 
-	while (team->spread < 32 && 1U << team->spread < team->size) {
-		u32 to = (team->rank + (1U << team->spread)) % team->size;
+	while (1ULL << team->spread / 2 < team->size) {
+		u32 step = 1U << team->spread / 2;
+		u32 to = (team->rank + (team->spread % 2 ? team->size - step : step)) %
+			 team->size;
 
 		/*
 		 * Also notify the member at fault, which may be alive and

@@ -171,7 +171,7 @@ struct ang_tally {
  * @culprit: rank of the member whose loss caused @lost
  * @doomed: as @lost, set while completions are processed
  * @doomed_by: as @culprit, set together with @doomed
- * @spread: members notified so far, as a power of two
+ * @spread: members notified so far: one above and one below for each power of two
  * @checker: options of the operations that check members
  * @check_ns: time of the next check
  * @turn: member to check next

@@ -7,7 +7,8 @@
  *
  * FABRIC is the description of the embedded fabric. For each EVERY-th cable, and each
  * EVERY-th router without a process, with all its cables: the parts go down while a team
- * reduces, routes are repaired, and the processes make a team with three trees.  With
+ * reduces, the processes make a team, routes are repaired, and the processes make a team
+ * with three trees.  With
  * "apart", each process has only the devices of some nodes, and sees only their links, as
  * if all were on different machines.  Rank 0 prints TAP.
  */
@@ -265,6 +266,25 @@ static void fail_during(struct angara_team *team, struct angara_failure f)
 		expect("check", angara_team_check(team, &node), -ECONNRESET);
 }
 
+/*
+ * While routes lead over the failure, a new team works, or fails at some members.
+ * Each member finds out.
+ */
+static void make_early(void)
+{
+	const struct angara_team_attr attr = {
+		.size = sizeof(attr), .root = counts.tried % size,
+	};
+	struct angara_team *team = NULL;
+	int ret = angara_team_create(job, ctx, NULL, 0, &attr, &team);
+
+	if (ret)
+		expect("create before the repair", ret, -ECONNRESET);
+	else
+		angara_team_leave(team);
+	CHECK(angara_job_barrier(job));
+}
+
 /* With the routes repaired, a team gets a tree if there is one. */
 static void make_again(struct angara_failure f, bool possible)
 {
@@ -306,10 +326,11 @@ static void try(struct angara_failure f)
 	if (!team)
 		exit(1);
 	fail_during(team, f);
+	angara_team_leave(team);
+	make_early();
 	if (rank == 0)
 		routes_use(ANGARA_ROUTE_USE);
 	CHECK(angara_job_barrier(job));
-	angara_team_leave(team);
 	make_again(f, angara_fabric_root(graph, pe, NULL) >= 0);
 	CHECK(angara_job_barrier(job));
 	if (rank == 0) {
