@@ -582,7 +582,7 @@ static bool all_notified(struct angara_ctx *ctx, const void *arg)
 	const struct angara_team *team = arg;
 
 	ang_coll_progress(ctx);
-	return 1ULL << team->spread / 2 >= team->size;
+	return ang_all_notified(team->spread, team->size);
 }
 
 /*

@@ -247,6 +247,16 @@ int ang_talk_step(void *arg, u32 step);
 int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer);
 bool ang_talk_early(struct angara_team *team);
 void ang_talk_spread(struct angara_team *team);
+
+/*
+ * Has a member notified all members that it has to notify of a loss?  @spread:
+ * members notified so far.
+ */
+static inline bool ang_all_notified(u32 spread, u32 size)
+{
+	return 1ULL << spread / 2 >= size;
+}
+
 void ang_talk_look(struct angara_team *team);
 void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status);
 void ang_talk_open(struct angara_team *team);

@@ -321,6 +321,14 @@ void ang_talk_end(struct angara_ctx *ctx)
 	ang_kept_end(&ctx->colls);
 }
 
+/* The member that member @self notifies as number @i of a loss. */
+static u32 notified(u32 self, u32 size, u32 i)
+{
+	u32 step = 1U << i / 2;
+
+	return (u32)(((u64)self + (i % 2 ? size - step : step)) % size);
+}
+
 /*
  * Notifies the members 1, 2, 4, ... ranks above and below that the team is lost.
  * Each notified member does the same, so all members are notified after as many
@@ -336,10 +344,8 @@ void ang_talk_spread(struct angara_team *team)
 	struct ang_abort abort = { .culprit = team->culprit, .status = team->lost };
 	struct ang_said said = { .from = team->rank, .kind = ANG_TALK_ABORT };
 
-	while (1ULL << team->spread / 2 < team->size) {
-		u32 step = 1U << team->spread / 2;
-		u32 to = (team->rank + (team->spread % 2 ? team->size - step : step)) %
-			 team->size;
+	while (!ang_all_notified(team->spread, team->size)) {
+		u32 to = notified(team->rank, team->size, team->spread);
 
 		/*
 		 * Also notify the member at fault, which may be alive and
@@ -358,14 +364,14 @@ void ang_talk_spread(struct angara_team *team)
  * @picks: members of the team
  * @id: number of the team
  * @self: this member's rank
- * @step: distance to the next member to notify
+ * @spread: members notified so far, as in struct angara_team
  */
 struct refusal {
 	const struct angara_team *parent;
 	const struct ang_picks *picks;
 	u64 id;
 	u32 self;
-	u32 *step;
+	u32 *spread;
 };
 
 static bool refusal_done(struct angara_ctx *ctx, const void *arg)
@@ -377,8 +383,8 @@ static bool refusal_done(struct angara_ctx *ctx, const void *arg)
 	const struct ang_said said = { .from = r->self, .kind = ANG_TALK_ABORT };
 	const struct angara_head head = head_of(r->id, &said);
 
-	for (; *r->step < r->picks->n; *r->step *= 2) {
-		u32 to = ang_pick(r->picks, (r->self + *r->step) % r->picks->n);
+	for (; !ang_all_notified(*r->spread, r->picks->n); ++*r->spread) {
+		u32 to = ang_pick(r->picks, notified(r->self, r->picks->n, *r->spread));
 
 		if (angara_send_inline_nbi(ctx, r->parent->peers[to], &head,
 					   &abort, sizeof(abort),
@@ -401,10 +407,10 @@ static bool refusal_done(struct angara_ctx *ctx, const void *arg)
 void ang_talk_refuse(const struct angara_team *parent,
 		     const struct ang_picks *picks, u64 id, u32 self)
 {
-	u32 step = 1;
+	u32 spread = 0;
 	const struct refusal r = {
 		.parent = parent, .picks = picks, .id = id, .self = self,
-		.step = &step,
+		.spread = &spread,
 	};
 
 	ang_wait_until(parent->ctx, refusal_done, &r, ANG_NOTIFY_MS);
