@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of links that are down. */
+/* Links of trees, and lists of links that are down. */
 #ifndef ANG_LINKS_H
 #define ANG_LINKS_H
+
+#include <linux/angara.h>
+#include <angara/topo.h>
 
 #include "ang_env.h"
 
@@ -28,6 +31,13 @@ struct ang_end {
 	u32 router;
 	u32 port;
 };
+
+/** ang_row_uses() - does a tree with this row use the link at a port of its router? */
+static inline bool ang_row_uses(const struct angara_tree_row *row, u32 port)
+{
+	return angara_tree_has(row) &&
+	       (row->ports >> port & 1 || (!row->is_root && row->to_root == port));
+}
 
 int ang_links_add(struct ang_links *links, struct ang_end a, struct ang_end b);
 void ang_links_free(struct ang_links *links);

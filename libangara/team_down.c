@@ -100,13 +100,6 @@ int ang_down_agree(struct angara_team *team)
 	return ret ? ret : err;
 }
 
-/* Does a tree use a link? */
-static bool row_uses(const struct angara_tree_row *row, u32 port)
-{
-	return angara_tree_has(row) &&
-	       (row->ports >> port & 1 || (!row->is_root && row->to_root == port));
-}
-
 /**
  * ang_down_say() - report a link because of which a team gets no tree
  * @team: team
@@ -126,13 +119,15 @@ void ang_down_say(const struct angara_team *team, u32 root)
 		goto out;
 	for (i = 0; i < down->n; i++) {
 		const struct angara_failure *at = &down->link[i];
+		bool uses;
 
-		/* Another member may have named a port that does not exist. */
+		/* Another member may have named a router that does not exist. */
 		if (at->router >= plan.routers)
 			continue;
-		if (!link || row_uses(&plan.rows[at->router], at->port))
+		uses = ang_row_uses(&plan.rows[at->router], at->port);
+		if (!link || uses)
 			link = at;
-		if (row_uses(&plan.rows[at->router], at->port))
+		if (uses)
 			break;
 	}
 	if (!link)

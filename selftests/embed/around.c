@@ -158,18 +158,12 @@ static void routes_use(uint8_t what)
 	command(0, &cmd);
 }
 
-static bool row_uses(const struct angara_tree_row *row, uint32_t port)
-{
-	return angara_tree_has(row) &&
-	       (row->ports >> port & 1 || (!row->is_root && row->to_root == port));
-}
-
 /* Does this process know rows of the tree that lead over the failure? */
 static bool rows_use(const struct ang_rows *r, struct angara_failure f)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->routers[i] == f.router &&
-		    (f.port == ANGARA_FAILED_ROUTER || row_uses(&r->rows[i], f.port)))
+		    (f.port == ANGARA_FAILED_ROUTER || ang_row_uses(&r->rows[i], f.port)))
 			return true;
 	return false;
 }

@@ -282,10 +282,7 @@ static void cut_link(void)
 
 static bool is_of_tree(const struct angara_cable *c)
 {
-	const struct angara_tree_row *row = &rows[map->routers[c->from].router];
-
-	return angara_tree_has(row) &&
-	       (row->ports >> c->port & 1 || (!row->is_root && row->to_root == c->port));
+	return ang_row_uses(&rows[map->routers[c->from].router], c->port);
 }
 
 /* A link goes down before packet faults.at. */
