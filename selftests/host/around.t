@@ -8,25 +8,17 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/embed.sh
 . selftests/mutate.sh
 
-OUT=$VARIANTS/plain
 LIST=selftests/embed/around.txt
-FLAGS=(-std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Iselftests/embed -Ilibangara
-	-Ilibangara/embed -Ilibangara/include -Ilibangara/env -Ilibangara/topo -Iuapi
-	-Idriver/model -Idriver)
 PATH=$OUT/bin:$PATH
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 
 # program FOLDER [OBJECT]: links the program, with this object before the library.
 program()
 {
-	local dir=$1
-
-	shift
-	${CC:-cc} "${FLAGS[@]}" -pthread -Wl,--wrap=ang_pool_hold -o "$dir/around" \
-		selftests/embed/around.c "$@" "$OUT/lib/libangara.a"
+	inside "$1" around -Wl,--wrap=ang_pool_hold "${@:2}"
 }
 
 build()
@@ -75,9 +67,8 @@ finds()
 	[ "$1" != apart ] || how=(apart)
 	shift
 	dir=$(mktemp -d -p "$TAP_TMP") &&
-		mutate "libangara/$1" "$2" "$3" >"$dir/changed.c" &&
-		${CC:-cc} "${FLAGS[@]}" -w -fPIC -c -o "$dir/changed.o" "$dir/changed.c" &&
-		program "$dir" "$dir/changed.o" || return
+		inside_changed "$dir" "$1" "$2" "$3" &&
+		program "$dir" "$dir"/*.o || return
 	SECONDS_MAX=60
 	! around "$EACH" "$dir/around" torus:4x4 8 "$NODES" 1 "${how[@]}" ||
 		! around "$SOME" "$dir/around" mkns:4x4 16 all 5 "${how[@]}" ||

@@ -7,16 +7,12 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/embed.sh
 . selftests/mutate.sh
 
-OUT=$VARIANTS/plain
 LIST=selftests/embed/mutants.txt
 OPERATIONS=${OPERATIONS:-600}
 SEEDS=${SEEDS:-1 2}
-FLAGS=(-std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -pthread
-	-Iselftests/embed -Ilibangara -Ilibangara/embed -Ilibangara/include
-	-Ilibangara/env -Ilibangara/topo -Iuapi -Idriver/model -Idriver)
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 unset ANGARA_EXPRESS ANGARA_PACKETS
 
@@ -27,9 +23,7 @@ programs()
 
 	shift
 	for name in tiers boards; do
-		${CC:-cc} "${FLAGS[@]}" -o "$dir/$name" "selftests/embed/$name.c" \
-			selftests/embed/counts.c "$@" \
-			"$OUT/lib/libangara.a" || return
+		inside "$dir" "$name" selftests/embed/counts.c "$@" || return
 	done
 }
 
@@ -38,20 +32,10 @@ build()
 	variant plain libangara tools/run && programs "$TAP_TMP"
 }
 
-# changed FOLDER FILE FROM TO: builds both programs with a change in one file of the library. If the
-# file is a header, all files of the library whose names begin like its own are built again.
+# changed FOLDER FILE FROM TO: builds both programs with a change in a file of the library.
 changed()
 {
-	local dir=$1 file=libangara/$2 source
-
-	mutate "$file" "$3" "$4" >"$dir/${2##*/}" || return
-	if [[ $2 = *.h ]]; then
-		cp "${file%.h}"*.c "$dir" || return
-	fi
-	for source in "$dir"/*.c; do
-		${CC:-cc} "${FLAGS[@]}" -fPIC -c -o "$source.o" "$source" || return
-	done
-	programs "$dir" "$dir"/*.o
+	inside_changed "$@" && programs "$1" "$1"/*.o
 }
 
 # job FABRIC N COMMAND...: runs a job; the first member that fails ends it.
@@ -189,7 +173,7 @@ paused()
 
 	mkdir "$dir" || return
 	for file in libangara/embed/board{,_sum,_word}.c selftests/embed/pause.c; do
-		${CC:-cc} -Iselftests/embed/env -I. "${FLAGS[@]}" -fPIC -c \
+		${CC:-cc} -Iselftests/embed/env -I. "${INSIDE[@]}" -fPIC -c \
 			-o "$dir/${file##*/}.o" "$file" || return
 	done
 	programs "$dir" "$dir"/*.o && PAUSE_SEED=$1 on_boards "$dir/tiers" 2x2 4 "$1"

@@ -6,9 +6,8 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/embed.sh
 
-OUT=$VARIANTS/plain
 NAME=test-$$
 FILE=/dev/shm/angara-$(id -u)-$NAME
 unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
@@ -23,62 +22,49 @@ build_san()
 	variant asan libangara libangara:tests
 }
 
-# inside NAME [OPTION]...: builds a program that uses internals of the library
-inside()
-{
-	local name=$1
-
-	shift
-	# shellcheck disable=SC2086 # options are words; as the library is built
-	cc -std=gnu11 ${VARIANT_CFLAGS:-${VARIANT_FLAGS[plain]}} -D_GNU_SOURCE -Wall -Wextra -Werror -Ilibangara \
-		-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model \
-		-Idriver "$@" -o "$TAP_TMP/$name" "selftests/embed/$name.c" \
-		"$OUT/lib/libangara.a"
-}
-
 # A process that may use every third of 3000 processors: a cpu_set_t has room
 # for 1024.
 processors()
 {
-	inside cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
+	inside "$TAP_TMP" cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
 }
 
 late()
 {
-	inside doubt -Wl,--wrap=emb_submit,--wrap=emb_now_ms &&
+	inside "$TAP_TMP" doubt -Wl,--wrap=emb_submit,--wrap=emb_now_ms &&
 		timeout 600 "$TAP_TMP/doubt"
 }
 
 # Slow allocation of pages in one thread does not block other threads.
 polls()
 {
-	inside polls -Wl,--wrap=madvise,--wrap=fallocate -pthread &&
+	inside "$TAP_TMP" polls -Wl,--wrap=madvise,--wrap=fallocate -pthread &&
 		ANGARA_FABRIC=embedded:2,name=$NAME timeout 600 "$TAP_TMP/polls"
 }
 
 # A thread that has offered help may be dead.
 helper()
 {
-	inside helper -Ilibangara/embed -pthread && timeout 60 "$TAP_TMP/helper"
+	inside "$TAP_TMP" helper && timeout 60 "$TAP_TMP/helper"
 }
 
 # Waits stop yielding if a computing program takes whole time slices.
 yields()
 {
-	inside yields -Wl,--wrap=sched_yield,--wrap=emb_now_ns,--wrap=emb_wait &&
+	inside "$TAP_TMP" yields -Wl,--wrap=sched_yield,--wrap=emb_now_ns,--wrap=emb_wait &&
 		ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/yields"
 }
 
 # A doorbell fails although the entry is already in the queue.
 posted()
 {
-	inside post && ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/post"
+	inside "$TAP_TMP" post && ANGARA_FABRIC=embedded:2 timeout 600 "$TAP_TMP/post"
 }
 
 # Makes teams while one member's allocations fail, each in turn.
 no_memory()
 {
-	inside nomem -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc &&
+	inside "$TAP_TMP" nomem -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc &&
 		timeout 600 angara-run --fabric embedded -n 3 "$TAP_TMP/nomem"
 }
 

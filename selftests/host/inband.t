@@ -10,15 +10,11 @@
 
 set -u
 . selftests/tap.sh
-. selftests/variant.sh
+. selftests/embed.sh
 . selftests/mutate.sh
 
-OUT=$VARIANTS/plain
 LIST=selftests/embed/inband.txt
 NAME=inband-$$
-FLAGS=(-std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Iselftests/embed -Ilibangara
-	-Ilibangara/embed -Ilibangara/include -Ilibangara/env -Ilibangara/topo -Iuapi
-	-Idriver/model -Idriver)
 KEY=0x1122334455667788
 PATH=$OUT/bin:$PATH
 export LD_LIBRARY_PATH=$OUT/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -27,11 +23,7 @@ unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD ANGARA_DEVICE ANGARA_FABRIC
 # program FOLDER [OBJECT]: links the program, with this object before the library.
 program()
 {
-	local dir=$1
-
-	shift
-	${CC:-cc} "${FLAGS[@]}" -pthread -Wl,--wrap=ang_device_open -o "$dir/inband" \
-		selftests/embed/inband.c "$@" "$OUT/lib/libangara.a"
+	inside "$1" inband -Wl,--wrap=ang_device_open "${@:2}"
 }
 
 # Builds helpers of the kselftests, which open /dev/angaraN, and the shim that
@@ -40,10 +32,8 @@ laid()
 {
 	local dir=selftests/kselftest
 
-	${CC:-cc} "${FLAGS[@]}" -Wno-unused-parameter -Wno-sign-compare -I$dir -pthread \
-		-o "$TAP_TMP/laid" selftests/embed/laid.c $dir/{env,device,ring,group}.c \
-		"$OUT/lib/libangara.a" &&
-		${CC:-cc} "${FLAGS[@]}" -fPIC -shared -fvisibility=hidden \
+	inside "$TAP_TMP" laid -Wno-sign-compare -I$dir $dir/{env,device,ring,group}.c &&
+		${CC:-cc} "${INSIDE[@]}" -fPIC -shared -fvisibility=hidden \
 			-o "$TAP_TMP/shim.so" selftests/embed/shim.c \
 			-Wl,--exclude-libs,ALL "$OUT/lib/libangara.a" -ldl
 }
@@ -65,9 +55,8 @@ finds()
 	local dir fabric
 
 	dir=$(mktemp -d -p "$TAP_TMP") &&
-		mutate "libangara/$1" "$2" "$3" >"$dir/changed.c" &&
-		${CC:-cc} "${FLAGS[@]}" -w -fPIC -c -o "$dir/changed.o" "$dir/changed.c" &&
-		program "$dir" "$dir/changed.o" || return
+		inside_changed "$dir" "$1" "$2" "$3" &&
+		program "$dir" "$dir"/*.o || return
 	for fabric in torus:2x2x2 fattree:4,2; do
 		try "$fabric" "$dir/inband" || return 0
 	done
