@@ -251,6 +251,34 @@ tables()
 	echo 'return !good; }'
 }
 
+# Counts of instructions in a document: the operation in the table cost.txt, and the
+# words before its count.
+COUNTED='put	A put of 8 bytes takes
+fi_message	a tagged message of 8 bytes takes
+fi_write	a write of 8 bytes
+fi_look	a poll of an empty completion queue'
+
+# counted DOCUMENT: prints the counts that are not those of gcc-12 in the table, and
+# the words that the document does not have.
+counted()
+{
+	local op words want got
+
+	while IFS=$'\t' read -r op words; do
+		want=$(sed -n "s/^gcc-12 $op //p" selftests/embed/cost.txt)
+		got=$(paste -sd ' ' "$1" | sed -nE "s/.*$words ([0-9]+).*/\1/p")
+		[ -n "$want" ] && [ "$got" = "$want" ] ||
+			echo "$1: '$words ${got:-?}', in cost.txt ${want:-?}"
+	done <<<"$COUNTED"
+}
+
+# counted_finds FROM TO: would another count, or other words, be found?
+counted_finds()
+{
+	sed "s/$1/$2/" Documentation/benchmarks.rst >"$TAP_TMP/counted.rst"
+	[ "$(counted "$TAP_TMP/counted.rst" | wc -l)" = 1 ]
+}
+
 docutils_python()
 {
 	local python
@@ -269,6 +297,9 @@ while read -r doc; do
 	silent "$doc: paths exist" unknown_paths "$doc"
 done < <(documents)
 silent 'no line is over 100 characters' long_lines
+silent 'counts of instructions are those of cost.txt' counted Documentation/benchmarks.rst
+check 'found: another count' counted_finds 'takes 2[0-9]*' 'takes 1'
+check 'found: no count' counted_finds 'A put of 8' 'A put of 16'
 
 check 'the library builds' variant plain libangara
 for example in hello bcast; do
