@@ -248,9 +248,9 @@ check-deb: setup ## build, check, install, use and remove the Debian packages
 check-long: setup ## run the long forms of tests of which check runs a part
 	@+LIMIT=0 LONG=1 SEEDS="1 2 3" $(PROVE) selftests/build/guest.t \
 		selftests/long/apps.t $(patsubst %,selftests/host/%.t, \
-		embed explore model mpi races-embedded shmem) \
+		around embed explore fuzz model mpi races-embedded shmem) \
 		$(wildcard selftests/host/*mutants.t) $(patsubst %,selftests/guest/%.t, \
-		cluster library ofi pci shmem)
+		cluster fm library ofi pci shmem)
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel

@@ -5,7 +5,8 @@
  * with the router at fault.  Then libangara plans the tree again without what is
  * down, and collectives over the new tree have the right results.
  *
- * Tries some of the failures, or all of them with LONG in the environment.
+ * Tries some failures of the torus, or all of them with LONG in the environment:
+ * selftests/host/model.t does so in the optimized build.
  */
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,8 @@
  * and after that puts, gets and atomic operations between all remaining nodes
  * are delivered, while collectives run.
  *
- * Tries some of the failures, or all of them with LONG in the environment.
+ * Tries some of the failures, or all of them with LONG in the environment:
+ * selftests/host/model.t does so in the optimized build.
  */
 #include <string.h>
 
