@@ -11,8 +11,9 @@
  * lock, which every call on an object of the domain takes; any number of
  * threads may use the objects (FI_THREAD_SAFE).  If a program declares that it
  * uses a domain from one thread at a time (FI_THREAD_DOMAIN), its calls take no
- * lock, unless the domain has threads of the provider.  Locks, in order:
- * afi_domain.lock, afi_eq.lock.
+ * lock, unless the domain has threads of the provider: the thread that monitors
+ * groups ends some time after the last group.  Locks, in order: afi_domain.lock,
+ * afi_eq.lock.
  *
  * afi_progress() ends operations.  It runs in the caller's thread whenever
  * completions are read or waited for.  With FI_PROGRESS_AUTO it also runs in a
@@ -256,6 +257,7 @@ struct afi_listed {
  *	for it?
  * @group_fail: a group has failed, see afi_group_fail()
  * @calls_fail: end the operations of a group that has failed
+ * @thread_left: the domain has just been locked, with afi_domain.leaves set
  */
 struct afi_up {
 	void (*progress)(struct afi_domain *d);
@@ -275,6 +277,7 @@ struct afi_up {
 	bool (*group_misses)(const struct afi_group *g, u32 rank);
 	void (*group_fail)(struct afi_group *g, int err, u32 culprit);
 	void (*calls_fail)(struct afi_group *g);
+	void (*thread_left)(struct afi_domain *d);
 };
 
 /**
@@ -283,7 +286,12 @@ struct afi_up {
  * @up: functions of the upper layers
  * @fabric: its fabric
  * @lock: protects the domain, see the head of this file
- * @alone: one thread at a time uses the domain, so nothing takes @lock
+ * @single: the program uses the domain from one thread at a time, and no thread
+ *	of the provider makes progress for it; constant
+ * @alone: one thread at a time uses the domain, so nothing takes @lock: it is
+ *	@single, and has no thread of the provider
+ * @leaves: of a @single domain, the last thread of the provider will not lock it
+ *	again: the next call that locks it sets @alone
  * @refs: objects opened on it (atomic)
  * @job: the job, if it determines this process's adapter
  * @dom: domain of libangara
@@ -363,7 +371,9 @@ struct afi_domain {
 	const struct afi_up *up;
 	struct afi_fabric *fabric;
 	pthread_mutex_t lock;
+	bool single;
 	bool alone;
+	bool leaves;
 	u32 refs;
 	struct angara_job *job;
 	struct angara_domain *dom;
@@ -572,8 +582,11 @@ static inline void afi_progress(struct afi_domain *d)
 
 static inline void afi_lock(struct afi_domain *d)
 {
-	if (!d->alone)
-		pthread_mutex_lock(&d->lock);
+	if (d->alone)
+		return;
+	pthread_mutex_lock(&d->lock);
+	if (d->leaves)
+		d->up->thread_left(d);
 }
 
 static inline void afi_unlock(struct afi_domain *d)

@@ -460,6 +460,7 @@ int afi_coll_init(struct afi_domain *d, const struct afi_offload_ops *offload);
 void afi_coll_free(struct afi_domain *d);
 int afi_watchdog_start(struct afi_domain *d);
 void afi_watchdog_wake(struct afi_domain *d);
+void afi_watchdog_left(struct afi_domain *d);
 u32 afi_call_waits_for(const struct afi_call *call);
 
 /* avset.c */

@@ -86,6 +86,7 @@
 #define AFI_WANTS_EACH		256	/* early requests from one context */
 #define AFI_JOIN_S		30	/* default timeout of a join, seconds */
 #define AFI_CALL_S		600	/* default timeout of an operation, seconds */
+#define AFI_IDLE_TICKS		3	/* seconds without work before the thread of groups ends */
 
 /* Collective operations that the adapters execute. */
 #define AFI_STAGE_BYTES		65536	/* bytes of a part of the stage, see offload.h */

@@ -267,6 +267,22 @@ static bool locks(struct side *s)
 	return waited;
 }
 
+/*
+ * Do calls of a domain soon take no lock?  If the thread of the other domain has
+ * made the visit, this one has not waited: so ask three times.
+ */
+static bool unlocks(struct side *s, int seconds)
+{
+	time_t last = time(NULL) + seconds;
+	int n = 0;
+
+	while (n < 3 && time(NULL) <= last) {
+		n = locks(s) ? 0 : n + 1;
+		poll(NULL, 0, 50);
+	}
+	return n == 3;
+}
+
 static bool joined(struct team *t)
 {
 	static const int who[] = { 0, 1 };
@@ -303,10 +319,35 @@ static bool locking(void)
 	return ok;
 }
 
+/*
+ * The lock is needed for some seconds after the last group, if one thread uses the
+ * domain; else for ever.  A second group needs it again.
+ */
+static bool unlocking(void)
+{
+	struct how how = {
+		.caps = FI_COLLECTIVE | FI_MSG | FI_RMA,
+		.threading = FI_THREAD_SAFE,
+	};
+	struct team t = { 0 };
+	bool ok;
+
+	open_members(2, &how);
+	ok = joined(&t) && expect(unlocks(&all[0].s, 6), false);
+	close_members(2);
+	how.threading = FI_THREAD_DOMAIN;
+	open_members(2, &how);
+	ok = ok && joined(&t) && expect(locks(&all[0].s), true) &&
+	     expect(unlocks(&all[0].s, 20), true) && joined(&t);
+	close_members(2);
+	return ok;
+}
+
 const struct part many_parts[] = {
 	{ "threads: all write to all, up to 16", manual },
 	{ "threads: all write to all, with threads of the provider", automatic },
 	{ "threads: all write to all, with a domain each", loners },
 	{ "threads: which domains have a lock", locking },
+	{ "threads: no lock some time after the last group", unlocking },
 	{ 0 },
 };

@@ -308,6 +308,7 @@ static const struct afi_up domain_up = {
 	.group_misses = afi_group_misses,
 	.group_fail = afi_group_fail,
 	.calls_fail = afi_calls_fail,
+	.thread_left = afi_watchdog_left,
 };
 
 int afi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
@@ -332,8 +333,9 @@ int afi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d->prov_keys = mode & FI_MR_PROV_KEY;
 	d->virt = d->prov_keys && mode & FI_MR_VIRT_ADDR;
 	d->events = info->caps & FI_RMA_EVENT;
-	d->alone = info->domain_attr->threading == FI_THREAD_DOMAIN &&
-		   info->domain_attr->data_progress != FI_PROGRESS_AUTO;
+	d->single = info->domain_attr->threading == FI_THREAD_DOMAIN &&
+		    info->domain_attr->data_progress != FI_PROGRESS_AUTO;
+	d->alone = d->single;
 	d->fabric = afi_of(fabric, struct afi_fabric, fid);
 	ret = domain_setup(d, info);
 	if (ret) {

@@ -7,6 +7,11 @@
  * probes members for which an operation waits: a member that has died sends
  * nothing, but messages to it fail.  It also answers probes of other members if
  * the program has closed the group and no longer calls libfabric.
+ *
+ * If the program uses the domain from one thread (afi_domain.single), the thread
+ * ends when it has had no work for a while, and calls take no lock again.  A peer
+ * that needs answers after that has called an operation that this member has not
+ * called: it gets an error from its deadline.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +19,7 @@
 
 #include "coll.h"
 
-#define AFI_TICK_MS	1000
+#define AFI_TICK_MS	1000	/* AFI_IDLE_TICKS are seconds */
 #define AFI_PROBES	16	/* probes of a group per round */
 
 /*
@@ -155,7 +160,26 @@ static void watchdog_check(struct afi_domain *d)
 		else if (g->state != AFI_GROUP_FAILED)
 			watchdog_check_calls(g);
 	}
-	afi_progress(d);
+	/*
+	 * The barrier of a closed group may wait for many polls (a board of an
+	 * embedded fabric), which this thread does not make; arming ends that.
+	 */
+	if (afi_list_empty(&d->coll->ending))
+		afi_progress(d);
+	else
+		afi_wait_arm(d);
+}
+
+/*
+ * May the thread end?  Without groups there is no thread of a tree, but trees may
+ * have to be destroyed and messages of closed groups to be sent.
+ */
+static bool watchdog_idles(const struct afi_domain *d)
+{
+	const struct afi_coll *c = d->coll;
+
+	return d->single && !c->groups.count && afi_list_empty(&c->ending) &&
+	       !d->owed && d->sends_left == AFI_SENDS;
 }
 
 static void *watchdog_run(void *arg)
@@ -163,9 +187,10 @@ static void *watchdog_run(void *arg)
 	struct afi_domain *d = arg;
 	struct afi_coll *c = d->coll;
 	u64 tick = afi_deadline(AFI_TICK_MS);
+	u32 idle = 0;
 
 	afi_lock(d);
-	while (!c->stop) {
+	while (!c->stop && idle < AFI_IDLE_TICKS) {
 		struct afi_wait *w = c->joining ? &c->all : &c->own;
 
 		afi_wait_quiet(w);
@@ -178,9 +203,12 @@ static void *watchdog_run(void *arg)
 			afi_progress(d);
 		if (afi_past(tick)) {
 			watchdog_check(d);
+			idle = watchdog_idles(d) ? idle + 1 : 0;
 			tick = afi_deadline(AFI_TICK_MS);
 		}
 	}
+	/* The next call that locks the domain joins this thread. */
+	d->leaves = !c->stop;
 	afi_unlock(d);
 	return NULL;
 }
@@ -204,7 +232,57 @@ static void begin_locking(struct afi_domain *d)
 }
 
 /*
- * Starts the thread, at the first join. Return: 0; -FI_E*: it cannot be
+ * Makes calls of a single domain lock nothing from now on. The caller has locked
+ * the domain, and is its only thread.
+ */
+static void end_locking(struct afi_domain *d)
+{
+	if (!d->single)
+		return;
+	afi_unlock(d);
+	d->alone = true;
+}
+
+/* Waits for the end of the thread, which locks nothing any more. */
+static void watchdog_join(struct afi_coll *c)
+{
+	pthread_join(c->watchdog, NULL);
+	afi_wait_close(&c->all);
+	afi_wait_close(&c->own);
+	c->has_watchdog = false;
+}
+
+/**
+ * afi_watchdog_left() - go on without the thread
+ * @d: domain, locked by a call of the program, with afi_domain.leaves
+ *
+ * The thread was the only one besides the program's: a new group, and with it a
+ * thread of a tree, can only be made by a call, which locks the domain first.
+ */
+void afi_watchdog_left(struct afi_domain *d)
+{
+	d->leaves = false;
+	watchdog_join(d->coll);
+	end_locking(d);
+}
+
+/* Ends the thread, if it exists, when the domain is closed. */
+static void watchdog_stop(struct afi_domain *d)
+{
+	struct afi_coll *c = d->coll;
+
+	/* It may have ended by itself. */
+	afi_lock(d);
+	c->stop = true;
+	afi_unlock(d);
+	if (!c->has_watchdog)
+		return;
+	afi_watchdog_wake(d);
+	watchdog_join(c);
+}
+
+/*
+ * Starts the thread, if there is none, at a join. Return: 0; -FI_E*: it cannot be
  * created.
  */
 int afi_watchdog_start(struct afi_domain *d)
@@ -223,11 +301,12 @@ int afi_watchdog_start(struct afi_domain *d)
 	begin_locking(d);
 	ret = afi_thread_start(&c->watchdog, watchdog_run, d);
 	if (ret)
-		goto close_own;
+		goto unlock;
 	c->has_watchdog = true;
 	return 0;
 
-close_own:
+unlock:
+	end_locking(d);
 	afi_wait_close(&c->own);
 close_all:
 	afi_wait_close(&c->all);
@@ -292,15 +371,7 @@ void afi_coll_free(struct afi_domain *d)
 
 	if (!c)
 		return;
-	if (c->has_watchdog) {
-		afi_lock(d);
-		c->stop = true;
-		afi_unlock(d);
-		afi_watchdog_wake(d);
-		pthread_join(c->watchdog, NULL);
-		afi_wait_close(&c->all);
-		afi_wait_close(&c->own);
-	}
+	watchdog_stop(d);
 	c->offload->drop(d);
 	while (!afi_list_empty(&c->wants)) {
 		struct afi_want *w = afi_of(c->wants.next, struct afi_want, link);

@@ -94,6 +94,7 @@ int afi_wait_open(struct afi_wait *w, struct afi_domain *d)
 	int ret;
 
 	afi_list_init(&w->link);
+	w->raised = false;
 	w->evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->evfd < 0)
 		return -errno;
