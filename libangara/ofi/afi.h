@@ -623,6 +623,11 @@ u64 afi_deadline(int timeout);
 bool afi_past(u64 end);
 int afi_left(u64 end);
 
+/* hints.c */
+bool afi_hint(const char *name, bool ok, const char *wanted, const char *supported);
+bool afi_hint_most(const char *name, u64 wanted, u64 most);
+bool afi_hint_bits(const char *name, u64 wanted, u64 given, enum fi_type type);
+
 /* thread.c */
 int afi_thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 

@@ -76,6 +76,30 @@ found()
 		with embedded:2x2 fi_info | grep -q '^provider: angara$'
 }
 
+# Attributes that are refused, and what is supported, are in the log.
+refusals()
+{
+	local text
+
+	FI_LOG_LEVEL=info with embedded:2x2 "$PLAIN/tests/fi-test" \
+		'getinfo: unsupported features' >"$TAP_TMP/refusals" 2>&1 || return
+	while read -r text; do
+		grep -qF -- "$text" "$TAP_TMP/refusals" || {
+			echo "no '$text' in the log:"
+			grep 'not supported' "$TAP_TMP/refusals"
+			return 1
+		}
+	done <<-'END'
+		> caps: FI_HMEM is not supported; supported: FI_MSG, FI_RMA, FI_TAGGED
+		> tx_attr->msg_order: FI_ORDER_SAW is not supported; supported:
+		> tx_attr->inject_size: 257 is not supported; supported: 0 to 256
+		> ep_attr->type: another type is not supported; supported: FI_EP_RDM
+		> tx_attr->op_flags: 0x40000000 is not supported; supported: FI_COMPLETION
+		> domain_attr->name: eth0 is not supported; supported: angara
+		> domain_attr->name: 4999 is not supported; supported: adapters of
+	END
+}
+
 # libfabric adds no utility layers to the provider.
 alone()
 {
@@ -237,6 +261,7 @@ check 'builds as for users' build_plain
 check 'exports the symbols that libfabric looks up' exports
 check 'folders call only those before them' layers
 check 'fi_info finds it' found
+check 'the log names attributes that are refused' refusals
 check 'no utility layer is added' alone
 if compgen -G '/dev/angara*' >/dev/null; then
 	skip 'it is not offered without a request' 'there are adapters: /dev/angara*'

@@ -25,6 +25,7 @@ static bool plain(void)
 		  expect(strcmp(info->fabric_attr->prov_name, "angara"), 0) &&
 		  expect(info->ep_attr->type, FI_EP_RDM) &&
 		  expect((info->caps & FI_RMA) != 0, true) &&
+		  expect((long long)info->mode, 0) &&
 		  expect(info->domain_attr->resource_mgmt, FI_RM_ENABLED) &&
 		  expect(info->domain_attr->av_type, FI_AV_UNSPEC) &&
 		  expect(info->tx_attr->inject_size >= 64, true);

@@ -159,7 +159,8 @@ int afi_info_adapters(struct fi_info *info, const struct fi_info *hints)
 		return ret;
 	afi_domain_device(name, &device);
 	found = adapter_find(list, device, &a);
-	if (device && list && !found)
+	if (!afi_hint("domain_attr->name", !device || !list || found, device,
+		      "adapters of this machine"))
 		ret = -FI_ENODATA;
 	else if (name)
 		ret = set_domain(info, name, found);

@@ -4,7 +4,7 @@
  *
  * There is no entry for hints that cannot be met completely, or for endpoint
  * types other than FI_EP_RDM: otherwise libfabric would add its own layers on
- * top.
+ * top.  A line of the log names the first attribute that cannot be met.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,32 +31,38 @@ static const struct fi_rx_attr rx_limits = {
 	.iov_limit = AFI_IOV_LIMIT,
 };
 
-/* Return: true if @given contains all bits of @wanted. */
-static bool info_within(u64 wanted, u64 given)
-{
-	return !(wanted & ~given);
-}
-
 bool afi_tx_ok(const struct fi_tx_attr *tx)
 {
-	return !tx || (info_within(tx->caps, AFI_CAPS) &&
-		       info_within(tx->op_flags, tx_limits.op_flags) &&
-		       info_within(tx->msg_order, AFI_ORDER | AFI_ORDER_MEM) &&
-		       !tx->comp_order &&
-		       tx->inject_size <= tx_limits.inject_size &&
-		       tx->size <= tx_limits.size &&
-		       tx->iov_limit <= tx_limits.iov_limit &&
-		       tx->rma_iov_limit <= tx_limits.rma_iov_limit);
+	return !tx || (afi_hint_bits("tx_attr->caps", tx->caps, AFI_CAPS, FI_TYPE_CAPS) &&
+		       afi_hint_bits("tx_attr->msg_order", tx->msg_order,
+				     AFI_ORDER | AFI_ORDER_MEM, FI_TYPE_MSG_ORDER) &&
+		       afi_hint_bits("tx_attr->comp_order", tx->comp_order, 0,
+				     FI_TYPE_MSG_ORDER) &&
+		       afi_hint_bits("tx_attr->op_flags", tx->op_flags,
+				     tx_limits.op_flags, FI_TYPE_OP_FLAGS) &&
+		       afi_hint_most("tx_attr->inject_size", tx->inject_size,
+				     tx_limits.inject_size) &&
+		       afi_hint_most("tx_attr->size", tx->size, tx_limits.size) &&
+		       afi_hint_most("tx_attr->iov_limit", tx->iov_limit,
+				     tx_limits.iov_limit) &&
+		       afi_hint_most("tx_attr->rma_iov_limit", tx->rma_iov_limit,
+				     tx_limits.rma_iov_limit));
 }
 
 static bool rx_ok(const struct fi_rx_attr *rx)
 {
-	return !rx || (info_within(rx->caps, AFI_CAPS) &&
-		       info_within(rx->op_flags, rx_limits.op_flags) &&
-		       info_within(rx->msg_order, AFI_ORDER | AFI_ORDER_MEM) &&
-		       !rx->comp_order && !rx->total_buffered_recv &&
-		       rx->size <= rx_limits.size &&
-		       rx->iov_limit <= rx_limits.iov_limit);
+	return !rx || (afi_hint_bits("rx_attr->caps", rx->caps, AFI_CAPS, FI_TYPE_CAPS) &&
+		       afi_hint_bits("rx_attr->msg_order", rx->msg_order,
+				     AFI_ORDER | AFI_ORDER_MEM, FI_TYPE_MSG_ORDER) &&
+		       afi_hint_bits("rx_attr->comp_order", rx->comp_order, 0,
+				     FI_TYPE_MSG_ORDER) &&
+		       afi_hint_bits("rx_attr->op_flags", rx->op_flags,
+				     rx_limits.op_flags, FI_TYPE_OP_FLAGS) &&
+		       afi_hint_most("rx_attr->total_buffered_recv",
+				     rx->total_buffered_recv, 0) &&
+		       afi_hint_most("rx_attr->size", rx->size, rx_limits.size) &&
+		       afi_hint_most("rx_attr->iov_limit", rx->iov_limit,
+				     rx_limits.iov_limit));
 }
 
 /* Return: orders of reads, writes and atomic operations in the hints. */
@@ -85,30 +91,42 @@ static void set_order(struct fi_ep_attr *ep, u64 order)
 
 static bool order_ok(const struct fi_info *hints)
 {
+	const struct fi_ep_attr *ep = hints->ep_attr;
 	struct fi_ep_attr given;
 
 	set_order(&given, order_of(hints));
-	return !hints->ep_attr ||
-	       (hints->ep_attr->max_order_raw_size <= given.max_order_raw_size &&
-		hints->ep_attr->max_order_war_size <= given.max_order_war_size &&
-		hints->ep_attr->max_order_waw_size <= given.max_order_waw_size);
+	return !ep || (afi_hint_most("ep_attr->max_order_raw_size",
+				     ep->max_order_raw_size,
+				     given.max_order_raw_size) &&
+		       afi_hint_most("ep_attr->max_order_war_size",
+				     ep->max_order_war_size,
+				     given.max_order_war_size) &&
+		       afi_hint_most("ep_attr->max_order_waw_size",
+				     ep->max_order_waw_size,
+				     given.max_order_waw_size));
 }
 
-static bool ctx_cnt_ok(size_t n)
+static bool ctx_cnt_ok(const char *name, size_t n)
 {
-	return n <= AFI_EP_CTXS || n == FI_SHARED_CONTEXT;
+	return n == FI_SHARED_CONTEXT || afi_hint_most(name, n, AFI_EP_CTXS);
 }
 
 static bool ep_ok(const struct fi_ep_attr *ep)
 {
-	return !ep || ((ep->type == FI_EP_UNSPEC || ep->type == FI_EP_RDM) &&
-		       (!ep->protocol || ep->protocol == AFI_PROTO) &&
-		       ep->protocol_version <= AFI_PROTO_VERSION &&
-		       ep->max_msg_size <= ANGARA_MAX_OP_BYTES &&
-		       !ep->msg_prefix_size &&
-		       ctx_cnt_ok(ep->tx_ctx_cnt) &&
-		       ctx_cnt_ok(ep->rx_ctx_cnt) &&
-		       !ep->auth_key_size);
+	return !ep || (afi_hint("ep_attr->type", ep->type == FI_EP_UNSPEC ||
+				ep->type == FI_EP_RDM, "another type", "FI_EP_RDM") &&
+		       afi_hint("ep_attr->protocol", !ep->protocol ||
+				ep->protocol == AFI_PROTO, "another protocol",
+				"that of the provider") &&
+		       afi_hint_most("ep_attr->protocol_version",
+				     ep->protocol_version, AFI_PROTO_VERSION) &&
+		       afi_hint_most("ep_attr->max_msg_size", ep->max_msg_size,
+				     ANGARA_MAX_OP_BYTES) &&
+		       afi_hint_most("ep_attr->msg_prefix_size",
+				     ep->msg_prefix_size, 0) &&
+		       ctx_cnt_ok("ep_attr->tx_ctx_cnt", ep->tx_ctx_cnt) &&
+		       ctx_cnt_ok("ep_attr->rx_ctx_cnt", ep->rx_ctx_cnt) &&
+		       afi_hint_most("ep_attr->auth_key_size", ep->auth_key_size, 0));
 }
 
 /*
@@ -132,39 +150,66 @@ static size_t mr_cnt(int mode)
 	return mode == AFI_MR_BASIC ? AFI_VIRT_REGIONS : AFI_CHOSEN_REGIONS;
 }
 
+/* Checks the numbers of a domain's objects. */
+static bool counts_ok(const struct fi_domain_attr *dom, u32 version)
+{
+	return afi_hint_most("domain_attr->ep_cnt", dom->ep_cnt, AFI_EPS) &&
+	       afi_hint_most("domain_attr->tx_ctx_cnt", dom->tx_ctx_cnt, AFI_EPS) &&
+	       afi_hint_most("domain_attr->rx_ctx_cnt", dom->rx_ctx_cnt, AFI_EPS) &&
+	       afi_hint_most("domain_attr->max_ep_tx_ctx", dom->max_ep_tx_ctx,
+			     AFI_EP_CTXS) &&
+	       afi_hint_most("domain_attr->max_ep_rx_ctx", dom->max_ep_rx_ctx,
+			     AFI_EP_CTXS) &&
+	       afi_hint_most("domain_attr->max_ep_stx_ctx", dom->max_ep_stx_ctx,
+			     AFI_EPS) &&
+	       afi_hint_most("domain_attr->max_ep_srx_ctx", dom->max_ep_srx_ctx,
+			     AFI_EPS) &&
+	       afi_hint_most("domain_attr->mr_iov_limit", dom->mr_iov_limit, 1) &&
+	       afi_hint_most("domain_attr->mr_cnt", dom->mr_cnt,
+			     mr_cnt(mr_mode(dom, version)));
+}
+
 static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 {
 	const char *device;
 
 	if (!dom)
 		return true;
-	if (dom->threading > FI_THREAD_ENDPOINT ||
-	    (u32)dom->control_progress > AFI_PROGRESS_UNIFIED ||
-	    dom->data_progress > FI_PROGRESS_MANUAL ||
-	    dom->av_type > FI_AV_TABLE || dom->auth_key_size)
+	if (!afi_hint_most("domain_attr->threading", dom->threading,
+			   FI_THREAD_ENDPOINT) ||
+	    !afi_hint_most("domain_attr->control_progress",
+			   (u32)dom->control_progress, AFI_PROGRESS_UNIFIED) ||
+	    !afi_hint_most("domain_attr->data_progress", dom->data_progress,
+			   FI_PROGRESS_MANUAL) ||
+	    !afi_hint_most("domain_attr->av_type", dom->av_type, FI_AV_TABLE) ||
+	    !afi_hint_most("domain_attr->auth_key_size", dom->auth_key_size, 0))
 		return false;
 	/* libfabric 2 replaces these two modes by combinations of bits. */
 	if (FI_VERSION_LT(version, FI_VERSION(1, 5)) &&
-	    dom->mr_mode > AFI_MR_SCALABLE)
+	    !afi_hint_most("domain_attr->mr_mode", (u32)dom->mr_mode,
+			   AFI_MR_SCALABLE))
 		return false;
-	return afi_domain_device(dom->name, &device) &&
-	       info_within(dom->caps, AFI_DOMAIN_CAPS) &&
-	       dom->mr_key_size <= sizeof(u64) &&
-	       dom->cq_data_size <= AFI_CQ_DATA_SIZE &&
-	       dom->ep_cnt <= AFI_EPS && dom->tx_ctx_cnt <= AFI_EPS &&
-	       dom->rx_ctx_cnt <= AFI_EPS &&
-	       dom->max_ep_tx_ctx <= AFI_EP_CTXS &&
-	       dom->max_ep_rx_ctx <= AFI_EP_CTXS &&
-	       dom->max_ep_stx_ctx <= AFI_EPS &&
-	       dom->max_ep_srx_ctx <= AFI_EPS && dom->mr_iov_limit <= 1 &&
-	       dom->mr_cnt <= mr_cnt(mr_mode(dom, version));
+	return afi_hint("domain_attr->name", afi_domain_device(dom->name, &device),
+			dom->name, "angara, angara0 and so on") &&
+	       afi_hint_bits("domain_attr->caps", dom->caps, AFI_DOMAIN_CAPS,
+			     FI_TYPE_CAPS) &&
+	       afi_hint_most("domain_attr->mr_key_size", dom->mr_key_size,
+			     sizeof(u64)) &&
+	       afi_hint_most("domain_attr->cq_data_size", dom->cq_data_size,
+			     AFI_CQ_DATA_SIZE) &&
+	       counts_ok(dom, version);
+}
+
+/* Is it no name, or the provider's? */
+static bool name_ok(const char *attr, const char *name)
+{
+	return !name || afi_hint(attr, !strcmp(name, AFI_NAME), name, AFI_NAME);
 }
 
 static bool fabric_ok(const struct fi_fabric_attr *fab)
 {
-	return !fab || ((!fab->name || !strcmp(fab->name, AFI_NAME)) &&
-			(!fab->prov_name ||
-			 !strcmp(fab->prov_name, AFI_NAME)));
+	return !fab || (name_ok("fabric_attr->name", fab->name) &&
+			name_ok("fabric_attr->prov_name", fab->prov_name));
 }
 
 static bool info_several(size_t ctx_cnt)
@@ -190,17 +235,21 @@ static bool groups_ok(const struct fi_info *hints)
 		caps |= hints->tx_attr->caps;
 	if (hints->rx_attr)
 		caps |= hints->rx_attr->caps;
-	return !(caps & FI_COLLECTIVE) || !info_scalable(hints);
+	return afi_hint("caps", !(caps & FI_COLLECTIVE) || !info_scalable(hints),
+			"FI_COLLECTIVE with several contexts",
+			"with one context of each kind");
 }
 
 static bool hints_ok(const struct fi_info *hints, u32 version)
 {
-	return info_within(hints->caps, AFI_CAPS) && afi_tx_ok(hints->tx_attr) &&
-	       rx_ok(hints->rx_attr) && ep_ok(hints->ep_attr) && order_ok(hints) &&
+	return afi_hint_bits("caps", hints->caps, AFI_CAPS, FI_TYPE_CAPS) &&
+	       afi_tx_ok(hints->tx_attr) && rx_ok(hints->rx_attr) &&
+	       ep_ok(hints->ep_attr) && order_ok(hints) &&
 	       domain_ok(hints->domain_attr, version) && groups_ok(hints) &&
 	       fabric_ok(hints->fabric_attr) &&
-	       (hints->addr_format == FI_FORMAT_UNSPEC ||
-		hints->addr_format == AFI_ADDR_FORMAT);
+	       afi_hint("addr_format", hints->addr_format == FI_FORMAT_UNSPEC ||
+			hints->addr_format == AFI_ADDR_FORMAT, "another format",
+			"that of the provider");
 }
 
 /* Does the program, or the user, select this provider by name? */
@@ -219,7 +268,9 @@ static bool info_chosen(const struct fi_info *hints)
  */
 static bool info_meant(const struct fi_info *hints)
 {
-	return info_chosen(hints) || angara_fabric_present();
+	return afi_hint("fabric_attr->prov_name",
+			info_chosen(hints) || angara_fabric_present(),
+			"no name, and neither adapters nor ANGARA_FABRIC,", AFI_NAME);
 }
 
 /* Adds all specific capabilities that a general one includes. */
