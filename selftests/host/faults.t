@@ -12,7 +12,7 @@ set -u
 # Where the files are that a list names, by the list or by its folder in selftests. Lists without an
 # entry name files by their path from the top folder.
 declare -A BELOW=(
-	[model]=driver/model/ [explore]=driver/model/ [fuzz]=driver/model/
+	[model]=driver/model/ [explore]=driver/model/ [fuzz]=''
 	[sim]=tools/sim/ [vfio]=tools/vfio/ [shmem]=libangara/shmem/
 	[algo/mutants.txt]=libangara/ [algo/tool.txt]=tools/algo/ [topo]=libangara/topo/
 	[embed/mutants.txt]=libangara/ [embed/kept.txt]=libangara/

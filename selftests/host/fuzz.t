@@ -14,12 +14,14 @@ B=$O/fuzz
 LIST=selftests/fuzz/mutants.txt
 TARGETS=(fuzz_device fuzz_fabric fuzz_peer fuzz_tree fuzz_vfio)
 ! pkg-config --exists libfabric || TARGETS+=(fuzz_provider)
-FUZZ=("-I$PWD/driver/model" -D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
+FUZZ=("-I$PWD/driver/model" -Ilibangara/ofi -Ilibangara -Ilibangara/include
+	-D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
 	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
 
 # Sources of angara-vfio that the objects need.
 read -ra LIBS <<<"$(pkg-config --libs json-c zlib)"
+read -ra PROVIDER_LIBS <<<"-pthread $(pkg-config --libs libfabric zlib 2>/dev/null) -ldl"
 
 replay()
 {
@@ -40,28 +42,44 @@ have_fuzzer()
 		"$TAP_TMP/empty.c" >/dev/null 2>&1
 }
 
+# others TARGET FILE: prints the objects and libraries of a target, without the object of
+# FILE.
+others()
+{
+	local object ofi=$O/obj/fuzz/provider-clang/obj/libangara-ofi
+
+	if [ "$1" = fuzz_provider ]; then
+		printf '%s\n' "$O/obj/fuzz/clang"/{fuzz_provider,input}.o
+		find "$ofi" -name '*.o' ! -path "$ofi/$(basename "$2" .c).o"
+		echo "$O/obj/fuzz/provider-clang/lib/libangara.a"
+		printf '%s\n' "${PROVIDER_LIBS[@]}"
+		return
+	fi
+	for object in "$O/obj/fuzz/clang"/*.o; do
+		case ${object##*/} in
+		"$(basename "$2" .c).o") ;;
+		fuzz_*.o) [ "${object##*/}" != "$1.o" ] || echo "$object" ;;
+		*) echo "$object" ;;
+		esac
+	done
+	printf '%s\n' "${LIBS[@]}"
+}
+
 # finds TARGET FILE FROM TO: succeeds if the target reports the fault.
 finds()
 {
-	local target=$1 file=$2 dir object
-	local objects=() inputs=()
+	local target=$1 file=$2 dir
+	local parts=() inputs=()
 
 	for dir in "$B/kept/$target" "selftests/fuzz/regress/$target"; do
 		[ ! -d "$dir" ] || inputs+=("$dir")
 	done
 	dir=$(mktemp -d -p "$TAP_TMP")
-	mutate "driver/model/$file" "$3" "$4" >"$dir/$file" || return 1
-	clang "${FUZZ[@]}" -c -o "$dir/mutant.o" "$dir/$file" || return 1
-	for object in "$O/obj/fuzz/clang"/*.o; do
-		case ${object##*/} in
-		"${file%.c}.o") continue ;;
-		fuzz_*.o)
-			[ "${object##*/}" = "$target.o" ] || continue ;;
-		esac
-		objects+=("$object")
-	done
+	mutate "$file" "$3" "$4" >"$dir/mutant.c" || return 1
+	clang "${FUZZ[@]}" -c -o "$dir/mutant.o" "$dir/mutant.c" || return 1
+	mapfile -t parts < <(others "$target" "$file")
 	clang -fsanitize=address,undefined,fuzzer -o "$dir/fuzz" \
-		"$dir/mutant.o" "${objects[@]}" "${LIBS[@]}" || return 1
+		"$dir/mutant.o" "${parts[@]}" || return 1
 	mkdir "$dir/corpus"
 	# Run a fixed number of inputs, whatever time they take.
 	! "$dir/fuzz" -runs="${RUNS:-100000}" -seed=1 -len_control=0 \
