@@ -20,6 +20,8 @@
 #define BUF_KEY		0	/* region that th_buffers() registers */
 #define SEGMENTS	2048	/* per node */
 
+struct angara_fabric;
+
 struct segment {
 	u64 addr;
 	u64 len;
@@ -174,6 +176,10 @@ u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 /* Sets the faults in @link for @port of @router. */
 u32 adm_link(struct host *h, u32 router, u32 port,
 	     const struct angara_adm_link *link);
+/* Return: a command that changes routes: ANGARA_ROUTE_ROW, USE or OWN. */
+struct angara_adm_cmd adm_route_cmd(u32 what);
+/* Gives node 0 all rows of the routes around failures of @plan, which has some. */
+void adm_route_rows(struct host *h, const struct angara_fabric *plan);
 u32 adm_counters_get(struct host *h, u32 node, u32 kind, u32 index, void *out,
 		     u32 len);
 /* Return: 1 and the next asynchronous event, or 0. */

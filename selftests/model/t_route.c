@@ -33,8 +33,6 @@ static u32 epochs;
  * @plan: the fabric, for routes and trees
  * @f: what has failed
  * @dead: node that has failed, or ANG_NONE
- * @row: memory of node 0 for a row
- * @row_at: its DMA address
  * @rows: rows of a tree
  * @t: tree over all nodes but @dead, or NULL
  * @seed: which failures are tried
@@ -43,8 +41,6 @@ struct heal {
 	struct angara_fabric *plan;
 	struct angara_failure f;
 	u32 dead;
-	u8 *row;
-	u64 row_at;
 	struct angara_tree_row *rows;
 	struct ttree *t;
 	u64 seed;
@@ -59,7 +55,6 @@ static void heal_new(struct heal *a, const char *text)
 	g.h = host_new(text, &cfg);
 	group_new(&g, 2, HALF);
 	EXPECT_EQ(angara_fabric_open(text, &a->plan, NULL, 0), 0);
-	a->row = host_alloc(g.h, 0, ANGARA_PAGE_SIZE, &a->row_at);
 	a->rows = calloc(g.h->v.topo.routers, sizeof(*a->rows));
 }
 
@@ -101,46 +96,6 @@ static void set_failure(const struct angara_failure *f, u32 what)
 			EXPECT_EQ(adm_link(g.h, f->router, port, &link), ANGARA_ADM_ST_OK);
 }
 
-static struct angara_adm_cmd route_cmd(u32 what)
-{
-	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_ROUTE_SET };
-
-	cmd.route.what = (u8)what;
-	return cmd;
-}
-
-/* Gives a row in two parts. */
-static void row_give(struct heal *a, u32 router, u32 bytes)
-{
-	struct angara_adm_cmd cmd = route_cmd(ANGARA_ROUTE_ROW);
-
-	cmd.route.router = cpu_to_le32(router);
-	cmd.route.length = cpu_to_le32(bytes / 2);
-	cmd.route.addr = cpu_to_le64(a->row_at);
-	EXPECT_EQ(adm(g.h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
-	cmd.route.offset = cmd.route.length;
-	cmd.route.length = cpu_to_le32(bytes - bytes / 2);
-	cmd.route.addr = cpu_to_le64(a->row_at + bytes / 2);
-	EXPECT_EQ(adm(g.h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
-}
-
-/* Reads the row of a router into @a->row.  Return: its bytes. */
-static u32 row_load(struct heal *a, u32 router)
-{
-	int bytes = angara_fabric_row(a->plan, router, a->row, ANGARA_PAGE_SIZE);
-
-	EXPECT(bytes > 0);
-	return (u32)bytes;
-}
-
-static void rows_give(struct heal *a)
-{
-	u32 i;
-
-	for (i = 0; i < g.h->v.topo.routers; i++)
-		row_give(a, i, row_load(a, i));
-}
-
 /*
  * Are the rings that routes lead through empty?  Node 0, which changes the routes,
  * may have sent packets by the new ones in the same step.
@@ -172,7 +127,7 @@ static bool rings_idle(void)
  */
 static u32 route_watched(u32 what)
 {
-	struct angara_adm_cmd cmd = route_cmd(what);
+	struct angara_adm_cmd cmd = adm_route_cmd(what);
 	struct host_node *n = &g.h->node[0];
 	u32 was = g.h->fab->detour & ANG_DETOUR_TABLE;
 	u32 steps = 0;
@@ -377,7 +332,7 @@ static void one_failure(struct heal *a, const struct angara_failure *f, u32 *upd
 	EXPECT_EQ(d.lost, 0);
 	*updown += d.updown;
 	tree_around(a);
-	rows_give(a);
+	adm_route_rows(g.h, a->plan);
 	round_of(a, 1 + (u32)(rnd(&a->seed) % (n - 1)), ANGARA_ROUTE_USE);
 	all_pairs(a);
 	/* The routes work when the link is up again, too. */

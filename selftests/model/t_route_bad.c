@@ -22,14 +22,6 @@ static void start(const char *text)
 	group_new(&g, 1, 8192);
 }
 
-static struct angara_adm_cmd route_cmd(u32 what)
-{
-	struct angara_adm_cmd cmd = { .opcode = ANGARA_ADM_ROUTE_SET };
-
-	cmd.route.what = (u8)what;
-	return cmd;
-}
-
 static u32 row_bytes(void)
 {
 	return 2U * g.h->fab->nports + g.h->nodes;
@@ -37,7 +29,7 @@ static u32 row_bytes(void)
 
 static struct angara_adm_cmd row_cmd(u32 router)
 {
-	struct angara_adm_cmd cmd = route_cmd(ANGARA_ROUTE_ROW);
+	struct angara_adm_cmd cmd = adm_route_cmd(ANGARA_ROUTE_ROW);
 
 	cmd.route.router = cpu_to_le32(router);
 	cmd.route.length = cpu_to_le32(row_bytes());
@@ -66,7 +58,7 @@ static void rows_give(u32 node)
 /* Return: status of a change; @bad: out: value of the answer */
 static u32 change(u32 node, u32 what, u32 *bad)
 {
-	struct angara_adm_cmd cmd = route_cmd(what);
+	struct angara_adm_cmd cmd = adm_route_cmd(what);
 	struct angara_adm_cpl cpl;
 	u32 status = adm(g.h, node, &cmd, &cpl);
 
@@ -204,7 +196,7 @@ static void no_bubble(void)
 static void no_route(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 3, 0, 0, 8192, 4096);
-	struct angara_adm_cmd cmd = route_cmd(ANGARA_ROUTE_USE);
+	struct angara_adm_cmd cmd = adm_route_cmd(ANGARA_ROUTE_USE);
 	struct angara_cqe cqe;
 
 	start("4");
@@ -318,7 +310,7 @@ static void post_stuck(u32 node, u32 what)
 	struct host_node *n = &g.h->node[node];
 
 	host_freeze(g.h, 2, 1);
-	n->asq[n->asq_pi % ADM_ENTRIES] = route_cmd(what);
+	n->asq[n->asq_pi % ADM_ENTRIES] = adm_route_cmd(what);
 	host_reg(g.h, node, ANGARA_REG_ASQ_DB, ++n->asq_pi);
 	run_steps(&g.h->v, 1000);
 	EXPECT(g.h->fab->detour & ANG_DETOUR_HALT);

@@ -6,17 +6,20 @@
  * All contexts post their part of one list of operations in its order, each at
  * its own pace: so no program withholds an operation that others wait for.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "test.h"
 #include "coll.h"
 #include "fabrics.h"
 #include "trace_text.h"
+#include <angara/fabric.h>
 
 #define OPS		96
 #define AREA		2400		/* bytes that are available to an operation */
 #define TREES		ANG_DEF_TREES
 #define MAX_LOCAL	3
+#define MAX_FAILED	3		/* cables */
 
 struct plan {
 	u8 op;
@@ -36,6 +39,10 @@ struct stress {
 	struct ttree *tree[TREES];
 	u64 member[TREES][4];	/* participants, one bit per context */
 	struct plan plan[OPS];
+	struct angara_fabric *around;	/* the fabric without @failed; NULL: routes
+					 * and trees are those of the whole fabric */
+	struct angara_failure failed[MAX_FAILED];
+	u32 nfailed;
 	u32 *next;		/* next operation of each context */
 	u32 *done;
 	u32 *posted;
@@ -90,6 +97,35 @@ static void make_plan(struct stress *s, struct plan *p)
 		p->to = pick(s, s->n);
 }
 
+/*
+ * Makes tree @t of some contexts, with any root; around failures, with the best root if
+ * that one does not reach all of them.  Return: NULL if no root does.
+ */
+static struct ttree *any_tree(struct stress *s, u32 t, const u16 *pe, struct tctx **some,
+			      u32 n)
+{
+	int64_t root = pick(s, s->h->nodes);
+	struct angara_tree_row *rows;
+	struct ttree *tree = NULL;
+	int count;
+
+	if (!s->nfailed)
+		return tree_new(s->h, t, (u32)root, pe, some, n, t + 5);
+	rows = calloc(s->h->v.topo.routers, sizeof(*rows));
+	count = angara_fabric_tree(s->around, (u32)root, pe, NULL, rows);
+	if (count == -EHOSTUNREACH) {
+		root = angara_fabric_root(s->around, pe, NULL);
+		count = root < 0 ? (int)root :
+			angara_fabric_tree(s->around, (u32)root, pe, NULL, rows);
+	}
+	if (count > 0)
+		tree = tree_given(s->h, t, (u32)root, pe, rows, (u32)count, some, n, t + 5);
+	else
+		EXPECT_EQ(count, -EHOSTUNREACH);
+	free(rows);
+	return tree;
+}
+
 static void make_trees(struct stress *s, u32 local)
 {
 	u32 t, c;
@@ -111,16 +147,53 @@ static void make_trees(struct stress *s, u32 local)
 			for (c = 0; c < s->n; c++)
 				if (is_member(s, t, c))
 					some[n++] = s->ctx[c];
-			s->tree[t] = tree_new(s->h, t, pick(s, s->h->nodes), pe,
-					      some, n, t + 5);
+			s->tree[t] = any_tree(s, t, pe, some, n);
 			free(some);
 		}
 		free(pe);
 	}
 }
 
+/*
+ * Takes random cables down, at most @most, of which each changes routes, but without
+ * which all nodes still reach each other; and leads routes around them.
+ */
+static void fail_cables(struct stress *s, const char *dims, u32 most)
+{
+	const struct angara_adm_link down = { .what = ANGARA_LINK_DOWN };
+	struct angara_adm_cmd use = adm_route_cmd(ANGARA_ROUTE_USE);
+	struct angara_detours d = { .size = sizeof(d) };
+	const struct ang_topo *topo = &s->h->v.topo;
+	u64 changed = 0;
+	u32 tries, i;
+
+	EXPECT_EQ(angara_fabric_open(dims, &s->around, NULL, 0), 0);
+	for (tries = 0; tries < 32 && s->nfailed < most; tries++) {
+		struct angara_failure *f = &s->failed[s->nfailed];
+
+		*f = (struct angara_failure){ pick(s, topo->routers), pick(s, topo->nports) };
+		if (ang_topo_neighbor(topo, f->router, f->port) == ANG_NONE)
+			continue;
+		EXPECT_EQ(angara_fabric_avoid(s->around, s->failed, s->nfailed + 1, &d), 0);
+		EXPECT_EQ(d.circle, 0);
+		if (d.lost || d.changed <= changed)
+			continue;
+		changed = d.changed;
+		s->nfailed++;
+	}
+	EXPECT_EQ(angara_fabric_avoid(s->around, s->failed, s->nfailed, NULL), 0);
+	if (!s->nfailed)
+		return;
+	for (i = 0; i < s->nfailed; i++)
+		EXPECT_EQ(adm_link(s->h, s->failed[i].router, s->failed[i].port, &down),
+			  ANGARA_ADM_ST_OK);
+	adm_route_rows(s->h, s->around);
+	EXPECT_EQ(adm(s->h, 0, &use, NULL), ANGARA_ADM_ST_OK);
+}
+
+/* @failures: most cables that are down */
 static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
-		  u64 seed)
+		  u64 seed, u32 failures)
 {
 	u32 local, c, k, i;
 
@@ -141,6 +214,8 @@ static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
 			for (i = 0; i < AREA / 4; i++)
 				area(s->ctx[c], 0, k)[i] = word(c, k, i);
 	}
+	if (failures)
+		fail_cables(s, dims, failures);
 	make_trees(s, local);
 	for (k = 0; k < OPS; k++)
 		make_plan(s, &s->plan[k]);
@@ -315,6 +390,7 @@ static void finish_all(struct stress *s)
 	free(s->next);
 	free(s->done);
 	free(s->posted);
+	angara_fabric_close(s->around);
 	EXPECT_EQ(s->h->faults, 0);
 	host_free(s->h);
 }
@@ -325,7 +401,7 @@ static void stress(const char *dims, u64 seed)
 	struct stress *s = malloc(sizeof(*s));
 
 	cfg.train = (u16)(1U << (seed % 7));
-	start(s, dims, cfg, seed);
+	start(s, dims, cfg, seed, 0);
 	drive(s);
 	finish_all(s);
 	free(s);
@@ -425,6 +501,29 @@ static void print_faults(u64 seed)
 	fprintf(printed, "# faults %u %u 20\n", tenth, tenth / 2);
 }
 
+/* Return: most cables of a scenario that are down; every fifth scenario has some. */
+static u32 printed_failures(u64 seed)
+{
+	return seed % 5 ? 0 : 1 + (u32)(seed / 5 % MAX_FAILED);
+}
+
+/* Prints failed cables, and the routes around them that the whole fabric does not have. */
+static void print_detours(const struct stress *s)
+{
+	const struct ang_topo *topo = &s->h->v.topo;
+	u32 i, router, node;
+
+	for (i = 0; i < s->nfailed; i++)
+		fprintf(printed, "# down %u %u\n", s->failed[i].router, s->failed[i].port);
+	for (router = 0; router < topo->routers && s->nfailed; router++)
+		for (node = 0; node < topo->nodes; node++) {
+			u32 port = angara_fabric_route(s->around, router, node);
+
+			if (port != ANG_NONE && port != ang_topo_route(topo, router, node))
+				fprintf(printed, "# route %u %u %u\n", router, node, port);
+		}
+}
+
 int stress_print(FILE *to, u64 seed)
 {
 	const char *fabric = printed_fabric(seed);
@@ -438,8 +537,9 @@ int stress_print(FILE *to, u64 seed)
 		return 1;
 	}
 	/* Packets that open trees come first; their number depends on timing. */
-	start(s, fabric, cfg_tight, seed);
+	start(s, fabric, cfg_tight, seed, printed_failures(seed));
 	host_run(s->h);
+	print_detours(s);
 	print_counters(s->h);
 	s->h->ops.trace = print;
 	drive(s);
