@@ -8,7 +8,9 @@ set -u
 . selftests/tap.sh
 . selftests/sim.sh
 
-sim_builds tools/sim
+TOPO=$OUT/bin/angara-topo
+
+sim_builds tools/sim libangara tools/topo
 # Go-back-N on one link, by its closed formula.  T is the time of a packet, R a
 # round trip; packets and answers are lost with probability p.  On a full link a
 # loss costs T for the lost packet, T for each packet behind it until one packet
@@ -137,8 +139,35 @@ check 'a link is down: the answer has no way' fails '1 operations failed' replay
 	--torus 4 --faults "$TAP_TMP/down" --file <(printf '%s\n' \
 	'1 node 2: INJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes' \
 	'2 node 0: EJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes')
-check 'a link is down: no tree over it' fails 'tree 0 needs port 0 of router 0' coll \
-	--torus 8 --mode offload --faults "$TAP_TMP/down"
+# no_tree ARGUMENT...: a command whose tree needs the link fails, and prints no table; so it does
+# with routes around the link.
+no_tree()
+{
+	"$TOPO" avoid torus:8 --failed 0:0 --routes >"$TAP_TMP/avoid" || return
+	for with in '' "--routes=$TAP_TMP/avoid"; do
+		# shellcheck disable=SC2086 # one option or none
+		says 'angara-sim: tree 0 needs port 0 of router 0, whose link is down' 1 \
+			"$SIM" "$@" --torus 8 --faults "$TAP_TMP/down" $with || return
+	done
+}
+
+# angara-topo plans a tree of seven cables around the link, the line 1, 2, ... 7, 0: the routers at
+# its ends use only their port to the other cable.
+planned()
+{
+	"$TOPO" tree torus:8 --failed 0:0 >"$TAP_TMP/tree" || return
+	cat "$TAP_TMP/tree"
+	grep -qE '^ *0  0 +1 +1 +-$' "$TAP_TMP/tree" &&
+		grep -qE '^ *0  1 +1 +0 +-$' "$TAP_TMP/tree" &&
+		grep -A 1 '^tree  root' "$TAP_TMP/tree" | grep -qE '^ *0  4 +4 +7 '
+}
+
+check 'a link is down: no broadcast over it' no_tree coll --op bcast --mode offload
+check 'a link is down: no allreduce over it' no_tree coll --op allreduce --mode offload
+check 'a link is down: no messages along a tree over it' no_tree coll --mode p2p
+check 'a link is down: no stripes over it' no_tree stripe --bytes 4KiB --trees 1,2
+check 'a link is down: no allgather over trees over it' no_tree gather --algo trees
+check 'a link is down: a tree around it is planned' planned
 for routing in deterministic adaptive; do
 	check "a link is down: routes around it, $routing" around $routing
 done
