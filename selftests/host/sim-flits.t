@@ -149,6 +149,41 @@ rows()
 		Documentation/simulator.rst
 }
 
+# The document's ratios to the speed of BookSim 2 follow from its speeds, and flit-hops of BookSim 2
+# and of the textbook's routers are router-cycles x load x 6 links per packet.
+ratios()
+{
+	sed -n '/^Simulator, November /,/^$/s/^\(BookSim 2\|``\)/\1/p' Documentation/simulator.rst |
+		sed 's/ to /-/g; s/, /,/g; s/^BookSim 2/BookSim/' | awk '
+		function off(got, want) {
+			return got < want - 0.51 || got > want + 0.51
+		}
+		function ratio(times, rate, base,  t) {
+			split(times, t, "-")
+			return off(t[1], rate / base[2]) || off(t[2], rate / base[1])
+		}
+		function hops(got, rate, load) {
+			return got < 0.99 * rate * load * 6 || got > 1.01 * rate * load * 6
+		}
+		{ print }
+		$1 == "BookSim" {
+			split($2, at05, "-")
+			split($3, of05, "-")
+			split($4, at2, "-")
+			split($5, of2, "-")
+			for (i = 1; i <= 2; i++)
+				bad += hops(of05[i], at05[i], 0.05) + hops(of2[i], at2[i], 0.2)
+			next
+		}
+		{
+			n++
+			bad += ratio($3, $2, at05) + ratio($6, $5, at2)
+			if ($1 ~ /^``flits``/)
+				bad += hops($4, $2, 0.05) + hops($7, $5, 0.2)
+		}
+		END { exit bad || n != 6 }'
+}
+
 # A load saturates the fabric, as for the command curve, if 5 % of it is not
 # accepted, or if packets take three times as long as with the least load.  Both
 # engines agree within 5 % on it, within 3 % on delays up to
@@ -330,6 +365,7 @@ for row in "${SHOWN[@]}"; do
 	[ "${SET:-}" = full ] || [[ $row = 4x4x4,*\ 1,* ]] || continue
 	check "as the document says: $row" shown "$row"
 done
+check 'the document compares speeds with BookSim 2' ratios
 for fabric in "${FABRICS[@]}"; do
 	for pattern in "${PATTERNS[@]}"; do
 		for routing in deterministic adaptive; do
