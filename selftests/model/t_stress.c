@@ -37,6 +37,7 @@ struct stress {
 	struct tctx **ctx;
 	u32 n;
 	struct ttree *tree[TREES];
+	u32 ntrees;
 	u64 member[TREES][4];	/* participants, one bit per context */
 	struct plan plan[OPS];
 	struct angara_fabric *around;	/* the fabric without @failed; NULL: routes
@@ -79,8 +80,8 @@ static void make_plan(struct stress *s, struct plan *p)
 {
 	do {
 		p->tree = (u8)pick(s, TREES);
-	} while (!s->tree[p->tree]);
-	p->op = (u8)(ANGARA_OP_PUT + pick(s, 6));
+	} while (s->ntrees && !s->tree[p->tree]);
+	p->op = (u8)(ANGARA_OP_PUT + pick(s, s->ntrees ? 6 : 2));
 	p->len = pick(s, 3) ? 4 * pick(s, 80) : 4 * pick(s, AREA / 4 + 1);
 	p->inl = p->len <= ANGARA_MAX_INLINE && p->op != ANGARA_OP_GET &&
 		 pick(s, 2);
@@ -99,7 +100,8 @@ static void make_plan(struct stress *s, struct plan *p)
 
 /*
  * Makes tree @t of some contexts, with any root; around failures, with the best root if
- * that one does not reach all of them.  Return: NULL if no root does.
+ * that one does not reach all of them.  Return: NULL if no root does: on a mesh, no tree
+ * leads around a cable of the last dimension.
  */
 static struct ttree *any_tree(struct stress *s, u32 t, const u16 *pe, struct tctx **some,
 			      u32 n)
@@ -148,6 +150,7 @@ static void make_trees(struct stress *s, u32 local)
 				if (is_member(s, t, c))
 					some[n++] = s->ctx[c];
 			s->tree[t] = any_tree(s, t, pe, some, n);
+			s->ntrees += !!s->tree[t];
 			free(some);
 		}
 		free(pe);
