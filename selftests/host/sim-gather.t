@@ -28,14 +28,39 @@ allreduce()
 			END { exit !right }'
 }
 
-# scheduled OP ALGORITHM TORUS MESSAGES BYTES OPTION...: messages and bytes of a
-# collective equal those of the table in libangara/algo/algo.h.
+# scheduled OP ALGORITHM FABRIC MESSAGES BYTES OPTION...: messages and bytes of a
+# collective equal those of the table in libangara/algo/algo.h. FABRIC is a torus if it has no kind.
 scheduled()
 {
-	"$SIM" gather --op "$1" --algo "$2" --torus "$3" --bytes 240 --packet 64KiB \
-		--format csv "${@:6}" | awk -F, -v messages="$4" -v bytes="$5" 'NR == 2 {
+	local on=(--torus "$3")
+
+	[[ $3 != *:* ]] || on=(--fabric "$3")
+	"$SIM" gather --op "$1" --algo "$2" "${on[@]}" --bytes 240 --packet 64KiB \
+		--format csv "${@:6}" | sed 's/"[^"]*"/fabric/' |
+		awk -F, -v messages="$4" -v bytes="$5" 'NR == 2 {
 			print $6, "messages for", messages, $8, "bytes for", bytes
 			right = $6 == messages && $8 == bytes
+		} END { exit !right }'
+}
+
+# ring_links FABRIC: the messages of a ring cross the links of the routes between neighbours of the
+# ring, and each of n nodes sends n - 1 of them.
+ring_links()
+{
+	local want
+
+	want=$("$SIM" pairs --fabric "$1" --format csv | awk -F, 'NR > 1 {
+		hops[$1, $2] = $3
+		n = $1 >= n ? $1 + 1 : n
+	} END {
+		for (i = 0; i < n; i++)
+			sum += hops[i, (i + 1) % n]
+		print sum * (n - 1)
+	}')
+	"$SIM" gather --algo ring --fabric "$1" --bytes 240 --format csv |
+		sed 's/"[^"]*"/fabric/' | awk -F, -v want="$want" 'NR == 2 {
+			print $7, "links for", want
+			right = $7 == want
 		} END { exit !right }'
 }
 
@@ -114,6 +139,34 @@ for algo in bruck doubling; do
 	check "$name, exchanged" exchanged $algo
 	check "$name, reordered" scheduled allgather $algo 4x4 $((16 * 4)) \
 		$((16 * 15 * 240)) --moved
+done
+# Fabrics with switches; nodes of a fat tree whose number is no power of two.
+for fabric in 'mkns:4x4 16 4' 'mkns:8x4,m=2 32 5' 'fattree:4,3 8 3' 'fattree:4,3,nodes=7 7 3'; do
+	# Rounds are the logarithm of the number of nodes, rounded up.
+	read -r fabric n rounds <<<"$fabric"
+	all=$((n * (n - 1)))
+	check "barrier on $fabric" scheduled barrier dissemination "$fabric" $((n * rounds)) 0
+	for op in bcast reduce; do
+		check "$op on $fabric" scheduled $op binomial "$fabric" $((n - 1)) \
+			$(((n - 1) * 240)) --root 3
+	done
+	for op in gather scatter; do
+		check "$op on $fabric" scheduled $op linear "$fabric" $((n - 1)) \
+			$(((n - 1) * 240)) --root 5
+	done
+	check "allgather on $fabric: ring" scheduled allgather ring "$fabric" $all $((all * 240))
+	check "allgather on $fabric: bruck" scheduled allgather bruck "$fabric" \
+		$((n * rounds)) $((all * 240))
+	check "allreduce on $fabric" scheduled allreduce ring "$fabric" $((2 * all)) \
+		$((2 * (n - 1) * 240))
+	check "alltoall on $fabric" scheduled alltoall pairwise "$fabric" $all $((all * 240))
+	check "reduce_scatter on $fabric" scheduled reduce_scatter ring "$fabric" $all \
+		$((all * 240))
+	for op in scan exscan; do
+		sent=$((n * rounds - (1 << rounds) + 1))
+		check "$op on $fabric" scheduled $op doubling "$fabric" $sent $((sent * 240))
+	done
+	check "a ring on $fabric crosses the links of its routes" ring_links "$fabric"
 done
 check 'allreduce: ring' allreduce ring 5x3 $((2 * 15 * 14))
 check 'allreduce: Rabenseifner' allreduce rabenseifner 4x4 $((2 * 16 * 4))

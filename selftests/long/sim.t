@@ -6,9 +6,8 @@
 
 set -u
 . selftests/tap.sh
+. selftests/sim.sh
 
-OUT=${O:-$PWD/build/host}
-SIM=$OUT/bin/angara-sim
 SCENARIOS=${SCENARIOS:-10000}
 
 # accepted LOAD OPTION...: flits per cycle and node
@@ -62,13 +61,23 @@ million()
 		awk '{ exit !($1 * 1024 / 1000000 < 5000) }' "$TAP_TMP/memory"
 }
 
-check 'the simulator builds' make -s -C tools/sim "O=$OUT" all
+# SpMV's gains with trains and single packets, for two sizes of buffers, are those of the document.
+spmv_documented()
+{
+	diff <(spmv_gains 640000 8 1 2 && spmv_gains 640000 16 1 4) \
+		<(tr '\n' ' ' <Documentation/simulator.rst |
+			grep -o '640 000 rows is [^:]*:' | grep -oE '[0-9.]+ %' | tr -d ' %')
+}
+
+sim_builds tools/sim
 check "$SCENARIOS random scenarios: all arrives" \
 	"$SIM" stress --count "$SCENARIOS"
 check 'uniform traffic: adaptive, near the bound' bounded 0.7
 check 'uniform traffic: deterministic, under the bound' bounded 0.4 \
 	--routing deterministic
 check 'uniform traffic: below saturation all is accepted' half
+check 'SpMV on 512 nodes: trains of 4' spmv_trains 160000 16 4
+check 'SpMV on 512 nodes: gains of the document' spmv_documented
 if command -v time >/dev/null; then
 	# In ns: 300 + 20 + 150 * 84 + 37 + 300; the tree is 150 hops deep, and a
 	# hop takes 84 ns.
