@@ -188,8 +188,8 @@ static int adm_fail(struct ang_dev *adev, int ret)
 	if (READ_ONCE(adev->stopping))
 		return READ_ONCE(adev->stopping);
 	ang_dev_break(adev, READ_ONCE(adev->acq_flaw) ?
-			    "the adapter answered a command that it was not given" :
-			    "the adapter did not answer a command in time");
+			    "the adapter answered an admin command that it was not given" :
+			    "the adapter did not answer an admin command in time");
 	return -EIO;
 }
 

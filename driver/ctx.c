@@ -93,7 +93,7 @@ static int uctx_create(struct ang_dev *adev, struct ang_uctx *uctx,
 	if (ang_adm_undecided(undo))
 		return undo;
 	if (undo)
-		ang_dev_break(adev, "a context cannot be destroyed");
+		ang_dev_break(adev, "the adapter failed to destroy a context");
 	return ret;
 }
 
@@ -145,7 +145,7 @@ static bool uctx_take(struct ang_handle *h)
 	if (ang_adm_undecided(ret))
 		return false;
 	if (ret && !(ret == -ENOENT && uctx->in_doubt))
-		ang_dev_break(adev, "a context cannot be destroyed");
+		ang_dev_break(adev, "the adapter failed to destroy a context");
 	ang_dev_counters_forget(adev, adev->node, ANGARA_CNT_CTX, uctx->num);
 	ang_mem_unmap(adev, &uctx->mem);
 	uctx_num_free(adev, uctx->num);

@@ -250,7 +250,7 @@ static struct ang_graph *dev_graph(struct ang_dev *adev, const char *text)
 	if (!IS_ERR(graph) && graph->topo.nodes == adev->nodes &&
 	    ang_topo_ports(&graph->topo) == adev->ports)
 		return graph;
-	dev_err(&adev->dev, "fabric '%.64s': unknown kind, or the adapter has other nodes or ports\n", text);
+	dev_err(&adev->dev, "fabric '%.64s': unknown kind, or its number of nodes or ports is not that of the adapter\n", text);
 	if (!IS_ERR(graph))
 		ang_graph_put(graph);
 	return ERR_PTR(-ENODEV);
@@ -308,7 +308,7 @@ static int dev_start(struct ang_dev *adev)
 	ang_write32(adev, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 	ret = ang_dev_wait_ready(adev, ANGARA_STATUS_READY);
 	if (ret)
-		dev_err(&adev->dev, "the adapter does not become ready\n");
+		dev_err(&adev->dev, "the adapter did not become ready in time\n");
 	else
 		ret = dev_describe(adev);
 	if (ret)

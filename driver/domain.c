@@ -128,7 +128,7 @@ bool ang_domain_take(struct ang_domain *dom)
 	if (ang_adm_undecided(ret))
 		return false;
 	if (ret && !(ret == -ENOENT && dom->in_doubt))
-		ang_dev_break(adev, "a domain cannot be destroyed");
+		ang_dev_break(adev, "the adapter failed to destroy a domain");
 	ang_mrs_free(dom);
 	ang_mem_unmap(adev, &dom->mem);
 	if (dom->spare.count)

@@ -232,7 +232,7 @@ static int entry_withdraw(struct ang_domain *dom, u64 key)
 	if (ang_adm_undecided(ret))
 		return ret;
 	if (ret)
-		ang_dev_break(dom->adev, "a region cannot be withdrawn");
+		ang_dev_break(dom->adev, "the adapter failed to withdraw a memory region");
 	return 0;
 }
 

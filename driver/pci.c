@@ -389,7 +389,7 @@ static pci_ers_result_t ang_pci_error_detected(struct pci_dev *pdev,
 
 	/* End commands in flight, since they will get no answer. */
 	if (state != pci_channel_io_normal)
-		ang_dev_break(pci->adev, "PCI error");
+		ang_dev_break(pci->adev, "the PCI bus reported an error");
 	if (state == pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_DISCONNECT;
 	pause_dev(pci);

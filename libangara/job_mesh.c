@@ -162,7 +162,7 @@ static int step_alive(struct ang_mesh *m, struct mesh_step *s)
 		s->gone_ms = 0;
 	} else if (out->stage == ANG_CONN_OUT_NONE && s->again) {
 		if (out->err == -EPIPE)
-			mesh_tell(m, s->from, "is gone", 0);
+			mesh_tell(m, s->from, "has ended or closed its connections", 0);
 		return out->err;
 	} else if (!s->gone_ms) {
 		s->gone_ms = now;
@@ -206,7 +206,7 @@ static int step_run(struct ang_mesh *m, struct mesh_step *s,
 			sent = ang_conn_send(l->out[s->to], &s->head, s->blocks,
 					     &s->sent);
 			if (sent == -EPIPE)
-				mesh_tell(m, s->to, "is gone", 0);
+				mesh_tell(m, s->to, "has ended or closed its connections", 0);
 		}
 		if (!*msg)
 			*msg = ang_conns_take(l, s->from, s->exchange, s->step);

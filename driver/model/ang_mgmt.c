@@ -535,7 +535,7 @@ static const char *mgmt_flaw(const struct angara_mgmt *p)
 	if (p->method != ANGARA_MGMT_GET && p->method != ANGARA_MGMT_SET)
 		return "method: unknown";
 	if (!p->answer && (p->status || p->router))
-		return "status, router: a request has none";
+		return "status, router: must be 0 in a request";
 	return NULL;
 }
 

@@ -169,12 +169,12 @@ static const char *tree_flaw(const struct ang_fabric *fab,
 	if (p->tree >= fab->cfg.trees)
 		return "tree: out of range";
 	if (p->type == ANG_PKT_ABORT && !p->status)
-		return "status: ABORT without an error";
+		return "status: must be an error in an ABORT";
 	if (p->type == ANG_PKT_CREDIT &&
 	    (!p->seq || p->seq > ANGARA_MAX_REDUCES / ANG_CREDIT_DOWN))
 		return "seq: number of credits out of range";
 	if ((p->type == ANG_PKT_OPEN || p->type == ANG_PKT_ABORT) && !p->seq)
-		return "seq: 0 is not a life of a row";
+		return "seq: must not be 0 in an OPEN or ABORT";
 	if (p->type == ANG_PKT_OPEN && p->off >= fab->cfg.topo.routers)
 		return "off: the root is not a router of the fabric";
 	if (p->type == ANG_PKT_REDUCE && p->off &&
@@ -196,7 +196,7 @@ static const char *fields_flaw(const struct ang_fabric *fab,
 		return "status: unknown";
 	/* Only a message that its sender aborts is a request with a status. */
 	if (p->status && kinds[p->type].vcs == VC(REQ) && !(has & TURN))
-		return "status: not 0 in a request";
+		return "status: must be 0 in a request";
 	/* A switch originates credits and control packets of a tree, but no data. */
 	if (p->src_node >= (has & (ROUTE | MANY) ? fab->cfg.topo.nodes :
 						   fab->cfg.topo.routers))

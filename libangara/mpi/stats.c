@@ -50,16 +50,16 @@ static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_MANY] = "too many members",
 	[AMI_WHY_INTER] = "intercommunicator",
 	[AMI_WHY_FOREIGN] = "members of another MPI_COMM_WORLD",
-	[AMI_WHY_TYPE] = "datatype of a reduction",
-	[AMI_WHY_OP] = "operation of a reduction",
-	[AMI_WHY_USER] = "user operation",
+	[AMI_WHY_TYPE] = "unsupported datatype",
+	[AMI_WHY_OP] = "unsupported operation",
+	[AMI_WHY_USER] = "user-defined operation",
 	[AMI_WHY_ARGS] = "argument that the MPI rejects",
 	[AMI_WHY_TREE] = "no tree for the members",
 	[AMI_WHY_TEAM] = "no team for the members",
 	[AMI_WHY_CONTEXT] = "no context for the communicator",
 	[AMI_WHY_LATER] = "no team yet",
 	[AMI_WHY_POWER] = "members are not a power of two",
-	[AMI_WHY_NUMBERS] = "no numbers for the members",
+	[AMI_WHY_NUMBERS] = "ranks cannot be renumbered",
 	[AMI_WHY_FORM] = "function that is not offloaded",
 };
 
@@ -188,11 +188,11 @@ void ami_stats_print(void)
 			print_reasons(i, f, passed[i][f]);
 	print_rings(rings);
 	if (messages)
-		fprintf(stderr, "libangara-mpi: messages of software: %llu\n",
+		fprintf(stderr, "libangara-mpi: messages sent by software: %llu\n",
 			(unsigned long long)messages);
 	if (numbered.calls)
 		fprintf(stderr,
-			"libangara-mpi: numbers by levels: %llu communicators, %.1f us each\n",
+			"libangara-mpi: ranks renumbered by levels: %llu communicators, %.1f us each\n",
 			(unsigned long long)numbered.calls,
 			(double)numbered.ns / 1e3 / (double)numbered.calls);
 }

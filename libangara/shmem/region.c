@@ -122,7 +122,7 @@ void shi_lib_add(const void *addr)
 		shi_die("symmetric variables: %p is not a writable variable of a shared "
 			"library", addr);
 	if (shi.n_libs == SHI_LIBS)
-		shi_die("symmetric variables of more than %u shared libraries", SHI_LIBS);
+		shi_die("more than %u shared libraries have symmetric variables", SHI_LIBS);
 	shi.libs[shi.n_libs++] = s.region;
 	libs_hash = s.hash;
 }

@@ -123,7 +123,7 @@ static struct sync_words words_of(const void *ivars, size_t n, const int *status
 	if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE)
 		shi_die("wait or test: the comparison %d is not one of SHMEM_CMP_*", cmp);
 	if (n > INT32_MAX)
-		shi_die("wait or test: %zu words, more than 2^31 - 1", n);
+		shi_die("wait or test: %zu words exceed the limit of 2^31 - 1", n);
 	if ((uintptr_t)ivars & (size - 1))
 		shi_die("wait or test: %p is not aligned to %zu bytes", ivars, size);
 	if (shi.debug && n && !shi_local_of(ivars, n * size).mr)

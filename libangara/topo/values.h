@@ -38,7 +38,7 @@
 	  "results after which the PE gets a credit packet",		\
 	  "section 3.4: every 128 results over all trees", NULL)	\
 	V(CREDIT_CYCLES, "credit-cycles", 4096, "cycles", "given",	\
-	  "cycles after which it gets one in any case",			\
+	  "cycles after which the PE gets one in any case",			\
 	  "section 3.4: or every 4096 cycles", NULL)			\
 	V(ROUTER, "router", 2, "cycles", "free",			\
 	  "cycles through a router",					\

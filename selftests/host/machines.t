@@ -166,7 +166,7 @@ returns()
 all_end()
 {
 	kill "$C_PID" && wait "$C_PID" && kill "$B_PID" && wait "$B_PID" &&
-		await grep -q 'nodes 2-3 are gone: it says: has ended' "$A.log" &&
+		await grep -q 'nodes 2-3 are gone: it says: this server has ended' "$A.log" &&
 		kill "$A_PID" && wait "$A_PID" || return
 	cat "$A.log" "$B.log" "$C.log"
 	! compgen -G "$A/*" && ! compgen -G "$B/*" && ! compgen -G "$C/*"

@@ -91,7 +91,7 @@ by_levels()
 	cat "$TAP_TMP/said"
 	grep '^libangara-mpi: allgather  *software ' "$TAP_TMP/said" &&
 		{ [[ $2 != *-* ]] ||
-			grep '^libangara-mpi: numbers by levels: [1-9]' \
+			grep '^libangara-mpi: ranks renumbered by levels: [1-9]' \
 				"$TAP_TMP/said"; }
 }
 
@@ -105,7 +105,7 @@ no_power()
 by_machine()
 {
 	ANGARA_MPI_LEVELS=machine algorithms 4 ALLGATHER=bruck-reorder &&
-		grep '^libangara-mpi: numbers by levels: ' "$TAP_TMP/said"
+		grep '^libangara-mpi: ranks renumbered by levels: ' "$TAP_TMP/said"
 }
 
 # bad_levels TEXT LINE...: the program ends with an error that names the file
@@ -166,7 +166,7 @@ rings()
 		>"$TAP_TMP/said" 2>&1
 	cat "$TAP_TMP/said"
 	grep -qxF "libangara-mpi: allreduce by $line" "$TAP_TMP/said" &&
-		[ $(($(sed -n 's/^libangara-mpi: messages of software: //p' \
+		[ $(($(sed -n 's/^libangara-mpi: messages sent by software: //p' \
 			"$TAP_TMP/said") / 84)) = "$messages" ]
 }
 

@@ -29,9 +29,9 @@ reasons()
 {
 	cat "$TAP_TMP/said"
 	passed barrier 'one member' && passed barrier intercommunicator &&
-		passed bcast 'no data' && passed reduce 'datatype of a reduction' &&
-		passed allreduce 'operation of a reduction' &&
-		passed allreduce 'user operation' &&
+		passed bcast 'no data' && passed reduce 'unsupported datatype' &&
+		passed allreduce 'unsupported operation' &&
+		passed allreduce 'user-defined operation' &&
 		passed 'barrier i' 'one member'
 }
 
@@ -87,7 +87,7 @@ threads()
 native_beside()
 {
 	good 3 ways offload mpi 3 mix native && counted 'allreduce i' offload 60 &&
-		passed 'allreduce init' 'datatype of a reduction'
+		passed 'allreduce init' 'unsupported datatype'
 }
 
 # Non-blocking calls of a communicator without a team pass through to the MPI library; those of one

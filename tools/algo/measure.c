@@ -192,7 +192,7 @@ static void fit_machine(const struct opts *o, struct levels *s, u32 rank, u32 si
 	u32 l, p, q, runs = fit_runs(o);
 
 	if (size < 2)
-		exit(misuse("--levels machine: there is one process: start several by a launcher"));
+		exit(misuse("--levels machine: needs several processes: start them by a launcher"));
 	if (o->place)
 		exit(misuse("--levels machine excludes --place: the launcher places ranks"));
 	exec_places(places);

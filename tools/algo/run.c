@@ -37,7 +37,7 @@ static void need_right(const struct job *j, const double *out, const char *how)
 		return;
 	for (i = 0; i < num; i++)
 		if (out[i] != want(j, i))
-			exit(fail("%s %s: element %zu is %g, not %g", j->way->name, how, i,
+			exit(fail("%s %s: element %zu is %g, expected %g", j->way->name, how, i,
 				  out[i], want(j, i)));
 }
 

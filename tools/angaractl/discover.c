@@ -150,7 +150,7 @@ static void tell_rest(const struct angara_map *map)
 	uint32_t known = count_state(map, ANGARA_FOUND_OK) + refused;
 
 	if (refused)
-		warn("%u of %u routers need another key", refused, map->size);
+		warn("%u of %u routers need another key (key FILE)", refused, map->size);
 	if (known < map->size)
 		warn("%u of %u routers were not found", map->size - known, map->size);
 }

@@ -182,7 +182,7 @@ static void take_error(struct answer *answer, int error)
 {
 	answer->error = error;
 	snprintf(answer->nl->error, sizeof(answer->nl->error), "%s",
-		 error == -EPERM ? "permission denied: it needs CAP_NET_ADMIN" :
+		 error == -EPERM ? "permission denied: the request needs CAP_NET_ADMIN" :
 		 error == -ENODEV ? "there is no such device" :
 		 strerror(-error));
 }

@@ -146,8 +146,8 @@ static void open_ctx(struct app *app)
 			 "'modprobe angara_loop fabric=torus:2x2x2'",
 			 device ? device : "in /dev");
 	else if (err == -EACCES)
-		app_fail(app, 0, "no permission for the adapter %s: it is for "
-			 "the group angara", device ? device : "in /dev");
+		app_fail(app, 0, "no permission for the adapter %s: only "
+			 "root and the group angara may open it", device ? device : "in /dev");
 	else if (err)
 		app_fail(app, err, "adapter %s", device ? device : "in /dev");
 }

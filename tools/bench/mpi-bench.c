@@ -260,7 +260,7 @@ static void run(const struct mpi_op *op, int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &w.size);
 	if (op->run == run_message && w.size != 2)
-		errx(EXIT_USAGE, "messages take two processes, not %d", w.size);
+		errx(EXIT_USAGE, "'message' needs two processes, not %d", w.size);
 	w.win = MPI_WIN_NULL;
 	if (op->window) {
 		MPI_Win_allocate((MPI_Aint)max, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.dst,

@@ -214,8 +214,8 @@ static int check_given(struct bench *b, const struct given *g)
 		return app_bad_input(&b->app, "-b and --check exclude each other: "
 				     "each operation is checked");
 	if (g->batch && b->op->span != BENCH_OWN)
-		return app_bad_input(&b->app, "-b: there is a barrier before each "
-				     "%s", b->op->name);
+		return app_bad_input(&b->app, "-b is not for %s: there is a barrier "
+				     "before each", b->op->name);
 	if (b->op->no_size && g->sizes)
 		return app_bad_input(&b->app, "-s: a %s has no size",
 				     b->op->name);

@@ -241,7 +241,7 @@ static uint64_t sum_of(const char *option, const char *path)
 	int c;
 
 	if (!f || fstat(fileno(f), &st) || !S_ISREG(st.st_mode))
-		bad_usage("--%s %s: with a checkpoint it has to be a regular file",
+		bad_usage("--%s %s: has to be a regular file, as the run has a checkpoint",
 			  option, path);
 	while ((c = getc(f)) != EOF)
 		sum = (sum ^ (uint64_t)c) * 0x100000001B3ULL;

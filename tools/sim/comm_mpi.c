@@ -65,7 +65,7 @@ static struct sim_mail *room(struct sim_mail *buf, size_t *have, size_t need)
 	*have = 2 * need;
 	buf = realloc(buf, *have * sizeof(*buf));
 	if (!buf) {
-		fprintf(stderr, "angara-sim: out of memory for mail\n");
+		fprintf(stderr, "angara-sim: out of memory for packets to other processes\n");
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	return buf;

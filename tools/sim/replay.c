@@ -414,7 +414,7 @@ static int replay_cmd(struct env *e)
 	work_begin(e, &s);
 	actions(&w, &s, arg_number("gap"));
 	if (!w.acts)
-		bad_usage("--file %s: no host injects a packet in it", path);
+		bad_usage("--file %s: the trace has no packet that a host injects", path);
 	for (tree = 0; tree < s.room; tree++)
 		tree_of_trace(&s, &w, tree);
 	if (w.reductions)

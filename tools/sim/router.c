@@ -60,7 +60,7 @@ static struct sim_mail *mail(struct sim_part *p, u32 to)
 		box->size = box->size ? 2 * box->size : 64;
 		box->m = realloc(box->m, box->size * sizeof(*box->m));
 		if (!box->m) {
-			fprintf(stderr, "angara-sim: out of memory for mail\n");
+			fprintf(stderr, "angara-sim: out of memory for packets between threads\n");
 			exit(1);
 		}
 	}

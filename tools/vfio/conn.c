@@ -302,7 +302,7 @@ static void hello_arrives(struct peer *p, const struct wire_head *h,
 	else if (!flaw && p->met && hello.self != p->other)
 		flaw = "was restarted";
 	if (!flaw && hello.other != p->all->self)
-		flaw = "expects another server here";
+		flaw = "is still linked with an earlier server here: start this one again in a while";
 	if (!flaw && !p->lost && !p->met)
 		flaw = peer_meet(p, &hello);
 	if (flaw == rejoin_later)
@@ -616,7 +616,7 @@ void *peer_main(void *arg)
 		if (!READ_ONCE(p->notified))
 			wait_for_more(p);
 	}
-	refuse(p, "has ended");
+	refuse(p, "this server has ended");
 	conn_close(p);
 	return NULL;
 }

@@ -155,7 +155,7 @@ static int answer(struct session *s)
 
 	if (s->msg.hdr.nlmsg_type != CONTROL_TYPE ||
 	    !genlmsg_valid_hdr(&s->msg.hdr, 0))
-		return show_end(&show, -EINVAL, "the request is not of angaractl's family");
+		return show_end(&show, -EINVAL, "not a request of angaractl");
 	show.command = genlmsg_hdr(&s->msg.hdr)->cmd;
 	switch (show_parse(&show)) {
 	case -EOPNOTSUPP:

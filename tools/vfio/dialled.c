@@ -156,7 +156,7 @@ static void turn_away(struct door *d, struct caller *c, const char *why)
 	u8 frame[sizeof(struct wire_head) + WIRE_MAX_TEXT];
 	char text[WIRE_MAX_TEXT + 1];
 
-	snprintf(text, sizeof(text), "this server %s", why);
+	snprintf(text, sizeof(text), "your server %s", why);
 	stream_send(c->s, frame, wire_text_put(frame, WIRE_REFUSE, text), false);
 	report(d, c, why);
 	hang_up(c);

@@ -420,7 +420,7 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 				o = &l->out[i];
 		if (!o || t.channel >= WIRE_CHANNELS ||
 		    !t.count || le16_to_cpu(t.count) > o->used[t.channel])
-			return "a report that packets have left which were never sent";
+			return "a report of room for packets that were never sent";
 		o->used[t.channel] -= le16_to_cpu(t.count);
 	}
 	return NULL;

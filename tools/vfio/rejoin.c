@@ -229,7 +229,7 @@ const char *rejoin_asked(struct peer *p, const void *body)
 		return "a second JOIN";
 	if (w.reserved || !ang_later(le32_to_cpu(w.era), now) ||
 	    le32_to_cpu(w.era) - now > ERA_STEP)
-		return "a JOIN with an impossible era";
+		return "a JOIN with an era out of range";
 	p->join_era = le32_to_cpu(w.era);
 	p->join_lost = le64_to_cpu(w.lost);
 	return NULL;

@@ -387,7 +387,7 @@ static int get(struct show *s, const struct kind *kind, u32 node)
 	if (s->attr[ANG_NL_FABRIC])
 		return show_end(s, -EINVAL, "fabric: allowed in dumps only");
 	if (kind->many && !s->attr[ANG_NL_ID])
-		return show_end(s, -EINVAL, "the number of the object is needed");
+		return show_end(s, -EINVAL, "the number of the port, tree or context is required");
 	if (kind->many)
 		index = number(s->attr[ANG_NL_ID]);
 	ret = index < kind->count(fabric_cfg(s->fabric)) ?
@@ -490,7 +490,7 @@ static int tree_check(struct show *s)
 		if (fabric_remote(s->fabric, i)) {
 			free(rows);
 			return show_end(s, -EOPNOTSUPP,
-					"other servers have a part of the rows");
+					"some rows of the tree belong to other servers");
 		}
 		fabric_look(s->fabric, i, tree_look, &look);
 		rows[i] = look.tree.row;
