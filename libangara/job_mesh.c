@@ -111,7 +111,7 @@ struct mesh_step {
 	bool again;
 };
 
-/* Prints which process an exchange fails for. */
+/* Prints which process makes an exchange fail, and why. */
 static void mesh_tell(const struct ang_mesh *m, u32 rank, const char *what, u32 seconds)
 {
 	const struct ang_conn_out *out = m->conns->out[rank];

@@ -133,7 +133,10 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	ret = ang_team_agree(team, &mine, attr->root, &its);
 	if (!ret && its.missing)
 		ret = ang_team_lay_apart(team, attr->root, attr->tree, &its);
-	/* The team of a further tree requires it, but the program does not. */
+	/*
+	 * Report only what the program requires: a team of a further tree has
+	 * ANGARA_TEAM_TREE, too.
+	 */
 	if (ret == -ENETDOWN && rows->down.n && team->rank == attr->root &&
 	    attr->flags & ANGARA_TEAM_TREE && !team->part)
 		ang_down_say(team, attr->root);

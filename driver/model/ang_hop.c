@@ -90,7 +90,7 @@ bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
  * @v: view; ang_view.stop limits the work
  * @n: node, between two steps
  *
- * Then does the same for nodes that get work from this, one after the other.
+ * Then does the work of nodes that have got work from @n, one after the other.
  *
  * Context: releases @n.
  */

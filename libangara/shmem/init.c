@@ -230,7 +230,7 @@ void shi_start(int level)
 	if (shi.up)
 		return;
 	if (shi.finalized)
-		shi_die("shmem_init() after shmem_finalize()");
+		shi_die("shmem_init() is called after shmem_finalize()");
 	shi.level = level;
 	shi_env_read(&env);
 	fabric_open();

@@ -59,7 +59,7 @@ static void lock_got(const long *lock)
 		return;
 	held = malloc(sizeof(*held));
 	if (!held)
-		shi_die("lock: no memory for SHMEM_DEBUG");
+		shi_die("lock: no memory for the checks of SHMEM_DEBUG");
 	held->lock = lock;
 	pthread_mutex_lock(&shi.lock);
 	held->next = locks_held;

@@ -124,14 +124,14 @@ ANG_PUBLIC const char *angara_tree_rule_str(unsigned int rule)
 		[ANGARA_TREE_RULE_LINK] =
 			"the neighbour at a port down does not point back up",
 		[ANGARA_TREE_RULE_TORUS] =
-			"a port down breaks the order of dimensions",
+			"a port down breaks the torus' order of dimensions",
 		[ANGARA_TREE_RULE_FIELD] =
 			"a field is out of range, or two fields disagree",
 		[ANGARA_TREE_RULE_SHARED] =
 			"partition or epoch differs among rows",
 		[ANGARA_TREE_RULE_REACH] = "a row cannot be reached from the root",
 		[ANGARA_TREE_RULE_ORDER] =
-			"a port down breaks the order of channels",
+			"a port down breaks the fabric's order of channels",
 	};
 
 	return rule < sizeof(texts) / sizeof(*texts) ? texts[rule] :

@@ -74,7 +74,7 @@ marked()
 	grep -c "/\* run [1-$1] \*/" "$TREE/$2"
 }
 
-# Prints the lines that no run up to RUN reaches, by their marks.
+# Prints the lines that are not marked as reached in run RUN or an earlier one.
 unmarked()
 {
 	(cd "$TREE" && grep -nH '/\* run ' driver/known.c driver/model/twice.h |

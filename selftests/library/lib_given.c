@@ -410,7 +410,7 @@ static bool refused(struct member *m, struct angara_job *own)
 /**
  * struct pair - a job of two members that open domains
  * @met: both have arrived
- * @blocks: their blocks
+ * @blocks: block that each member gives to an exchange
  */
 struct pair {
 	pthread_barrier_t met;

@@ -70,8 +70,8 @@ static bool takes(uint32_t algo, const uint32_t *dims, unsigned int ndims, size_
 }
 
 /*
- * In a ring of n members, each sends n - 1 parts twice: parts to combine in
- * packets, results whole.
+ * In a ring of n members, each sends n - 1 parts to combine, in packets, and
+ * then n - 1 results, whole.
  */
 static bool counted(void)
 {

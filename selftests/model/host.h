@@ -256,7 +256,7 @@ struct ttree {
 	u32 in_tree;		/* nodes */
 	u32 n;			/* participants */
 	struct tctx **ctx;
-	u32 *place;		/* place of each one among the participants of its node */
+	u32 *place;		/* of each participant, among those of its node */
 	u16 *pe;
 	struct angara_tree_row *rows;
 };

@@ -424,7 +424,7 @@ static bool inherited(void)
 	return ok;
 }
 
-#define ROOM	(4 * CTXS)	/* numbers that are left free */
+#define ROOM	(4 * CTXS)	/* numbers of contexts that fill_up() leaves free */
 
 static struct fid_ep *filler[AFI_EPS];
 

@@ -327,7 +327,7 @@ static int tree_show(struct args *args)
 	return status;
 }
 
-/* A device that has a row of the tree. */
+/* Return: number of a device that has a row of the tree, or NO_DEV. */
 static uint32_t any_dev(const struct tree *tree)
 {
 	for (uint32_t i = 0; i < tree->fabric.routers; i++) {

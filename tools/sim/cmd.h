@@ -52,9 +52,9 @@ int each_size(struct env *e, const char *title, const char *columns,
 void need_pattern(const struct env *e, const char *pattern);
 /* Exits unless --bytes fit into a packet. */
 void need_one_packet(const struct env *e);
-/* A load of the command line; exits if the value is not a load. */
+/* Reads a load of --load; exits if the text is not a load. */
 double need_load(const char *text);
-/* A node of the fabric. */
+/* Reads an option that names a node; exits if the fabric lacks the node. */
 u32 need_node(const struct env *e, const char *option);
 /* Exits unless the fabric is a torus of up to four dimensions. */
 void need_torus(const struct env *e, const char *what);

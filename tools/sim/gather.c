@@ -372,7 +372,7 @@ static int gather_check(const struct env *e, const struct gather *g,
 	if (r->acc.bytes == g->sum)
 		return 0;
 	if (!e->comm.rank)
-		fprintf(stderr, "angara-sim: %llu bytes arrived of %llu\n",
+		fprintf(stderr, "angara-sim: %llu bytes arrived, expected %llu\n",
 			(unsigned long long)r->acc.bytes, (unsigned long long)g->sum);
 	return -EIO;
 }

@@ -209,9 +209,9 @@ static int print_routes(const struct opts *o, const char *text)
 	uint32_t at, to;
 
 	if (!o->failed)
-		return misuse("avoid --routes: needs --failed");
+		return misuse("avoid --routes needs --failed");
 	if (o->json)
-		return misuse("avoid --routes: prints no JSON");
+		return misuse("avoid --routes prints no JSON: omit -j");
 	avoid_failures(f, o->failed, NULL);
 	printf("# Routes of %s around %s: router, node, port.\n", text, o->failed);
 	for (at = 0; at < routers; at++)

@@ -87,7 +87,7 @@ static void put_cable(const char *path, Agedge_t *edge, bool labels, FILE *out)
 	if ((p < PORTS && q < PORTS) != labels)
 		return;
 	if (a == b)
-		exit(misuse("%s: %s -- %s is a loop", path, agnameof(a), agnameof(b)));
+		exit(misuse("%s: %s -- %s is a loop: both ends are at the same router", path, agnameof(a), agnameof(b)));
 	if (p == PORTS)
 		p = free_port(path, a);
 	take_port(path, a, p);

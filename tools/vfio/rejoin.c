@@ -422,7 +422,7 @@ bool rejoin_forget(struct peer *p)
 	forget = !ps->whole && (p->fabric_id || p->part);
 	if (forget && ps->join_era && !ps->failed[0])
 		snprintf(ps->failed, sizeof(ps->failed),
-			 "peer %s left while this server joined: start it again",
+			 "peer %s left while this server joined: start this server again",
 			 p->addr.name);
 	if (forget) {
 		for (i = 0; i < ps->num_nodes; i++) {

@@ -256,7 +256,7 @@ void server_stop(struct card *c)
 
 	ang_store_release(&c->stop, true);
 	if (write(c->irq.kick, &one, sizeof(one)) < 0)
-		say("node %u: cannot be stopped", c->node);
+		say("node %u: its thread cannot be stopped", c->node);
 	/* Interrupt a write that a client has blocked. */
 	while (pthread_tryjoin_np(c->thread, NULL)) {
 		pthread_kill(c->thread, SIGUSR1);

@@ -88,13 +88,13 @@ const char *wire_flaw(const struct wire_head *h, const void *body)
 		return length ? "a frame with a body that must not have one" : NULL;
 	case WIRE_JOIN:
 		return length != sizeof(struct wire_join) ?
-		       "a JOIN of another length" : NULL;
+		       "a JOIN of a wrong length" : NULL;
 	case WIRE_PACKET:
 		return length < sizeof(struct wire_packet) ?
 		       "a truncated packet" : NULL;
 	case WIRE_TAKEN:
 		return !length || length % sizeof(struct wire_taken) ?
-		       "an invalid list of taken packets" : NULL;
+		       "an invalid report of room for packets" : NULL;
 	case WIRE_MGMT:
 		return length != sizeof(struct wire_mgmt) ?
 		       "a management packet of a wrong size" : NULL;
@@ -194,7 +194,7 @@ static const char *same_fabric(const struct wire_hello *w,
 	if (le32_to_cpu(w->magic) != WIRE_MAGIC)
 		return "does not use the protocol of angara-vfio";
 	if (le16_to_cpu(w->version) != WIRE_VERSION)
-		return "is another version of angara-vfio";
+		return "runs another version of angara-vfio";
 	if (le64_to_cpu(w->fabric) != wire_fabric(&cfg->topo))
 		return "serves another fabric: give both the same --fabric";
 	if (le16_to_cpu(w->ctxs) != cfg->ctxs)
