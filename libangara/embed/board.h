@@ -8,11 +8,11 @@
 #include "embed.h"
 
 #define EMB_BOARD_MEMBERS	64U
-#define EMB_GEN_SHIFT	48	/* position in words, counts and marks of the life of the tree */
-#define EMB_NUM_SHIFT	28	/* position in counts and marks of the number of a reduction */
-#define EMB_NUM_BITS	20	/* bits of a number in words, counts and marks */
+#define EMB_GEN_SHIFT	48	/* in words, counts and marks: position of the tree's life */
+#define EMB_NUM_SHIFT	28	/* in counts and marks: position of a reduction's number */
+#define EMB_NUM_BITS	20	/* in words, counts and marks: bits of that number */
 #define EMB_NUM_MASK	((1U << EMB_NUM_BITS) - 1)
-#define EMB_OWNER_SHIFT	40	/* position in words of the member that stored the result */
+#define EMB_OWNER_SHIFT	40	/* in words: position of the member that stored the result */
 
 /**
  * enum emb_verdict - state of a reduction, from the word of its board

@@ -355,8 +355,8 @@ void world_restore(u64 seed)
 		rnd(&s);
 		shared.actor[i].seed = s;
 		/*
-		 * All views use packets, or bypass links, or each actor's view
-		 * does one of both, by a bit of the seed.
+		 * By the seed, all views use packets, or all bypass links, or
+		 * a bit of the seed chooses for each actor's view.
 		 */
 		shared.actor[i].h.v.packets = seed % 4 == 3 ? s >> 40 & 1 : seed % 4 == 2;
 		/*

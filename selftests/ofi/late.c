@@ -11,8 +11,8 @@
 #include "fi.h"
 #include "limits.h"
 
-#define KEYS	(AFI_DIR_LATE_OPS + 4)	/* keys: more than operations that may
-					 * wait
+#define KEYS	(AFI_DIR_LATE_OPS + 4)	/* number of keys: more than the
+					 * operations that may wait
 					 */
 #define RIGHTS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 

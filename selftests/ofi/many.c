@@ -22,7 +22,7 @@
  * @ep: its context or endpoint
  * @cq: completions
  * @to: threads of the other side
- * @row: bytes between the places of two of them in a region
+ * @row: bytes between the places of two threads in a region
  * @n: threads of a side
  * @k: its number
  * @ok: no error so far

@@ -463,7 +463,7 @@ static const struct ofi_op *find_op(const char *name)
 	     "write", name);
 }
 
-/* A child that fails ends its parent, which may wait for messages of it. */
+/* A child that fails ends its parent, which may wait for messages from it. */
 static void on_child(int sig)
 {
 	int status;
