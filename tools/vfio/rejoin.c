@@ -391,7 +391,7 @@ const char *rejoin_answered(struct peer *p)
 
 	pthread_mutex_lock(&ps->lock);
 	if (!p->join_sent || p->joined) {
-		flaw = "a JOINED without a JOIN";
+		flaw = "a JOINED that answers no JOIN";
 	} else {
 		p->joined = true;
 		for (i = 0; i < ps->num; i++)
