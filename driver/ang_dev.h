@@ -430,7 +430,7 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
 		     struct angara_tree_get *get);
 int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
-		      struct angara_tree_get *get);
+		      struct angara_tree_get *get, bool *owned);
 int ang_dev_tree_clear(struct ang_dev *adev, const struct ang_cred *cred,
 		       u32 router, u32 tree, u64 job);
 int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,

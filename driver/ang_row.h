@@ -40,6 +40,7 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
  * @serial: number of the last programming of the row; unique in the table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
+ * @owned: it is cleared when a file is closed; valid while @set
  */
 struct ang_tree_entry {
 	struct angara_tree_row row;
@@ -47,6 +48,7 @@ struct ang_tree_entry {
 	u64 serial;
 	u32 delegated;
 	bool set;
+	bool owned;
 };
 
 /**
@@ -66,7 +68,7 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
 		    u32 router, const struct ang_cred *cred,
 		    const struct angara_tree_row *row);
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
-		u64 job);
+		u64 job, bool owned);
 int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree);
 void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,

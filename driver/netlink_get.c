@@ -253,7 +253,7 @@ static u32 tree_count(struct ang_dev *adev)
 
 static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 		   const struct ang_cred *cred,
-		   const struct angara_tree_get *get)
+		   const struct angara_tree_get *get, bool owned)
 {
 	const struct angara_tree_row *row = &get->row;
 
@@ -264,6 +264,7 @@ static int put_row(struct sk_buff *skb, struct ang_dev *adev,
 	       nla_put_u32(skb, ANGARA_A_TREE_PKEY, row->pkey) ||
 	       nla_put_u16(skb, ANGARA_A_TREE_EPOCH, row->epoch) ||
 	       nla_put_u8(skb, ANGARA_A_TREE_MEMBERS, get->members) ||
+	       nla_put_u8(skb, ANGARA_A_TREE_OWNED, owned) ||
 	       (get->state == ANGARA_TREE_STATE_DOWN &&
 		nla_put_u32(skb, ANGARA_A_TREE_DOWN_NODE, get->down_node)) ||
 	       put_counters(skb, adev, cred, get->router, ANGARA_CNT_TREE,
@@ -274,9 +275,10 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 		     const struct ang_nl_asker *asker, u32 router, u32 tree)
 {
 	struct angara_tree_get get = { .row.tree = tree, .router = router };
+	bool owned;
 	int ret;
 
-	ret = ang_dev_tree_look(adev, &asker->cred, &get);
+	ret = ang_dev_tree_look(adev, &asker->cred, &get, &owned);
 	if (ret)
 		return ret;
 	if (put_place(skb, adev) ||
@@ -285,7 +287,7 @@ static int tree_fill(struct sk_buff *skb, struct ang_dev *adev,
 	    nla_put_u8(skb, ANGARA_A_TREE_STATE, get.state) ||
 	    nla_put_u32(skb, ANGARA_A_TREE_DELEGATED, get.delegated) ||
 	    (get.state != ANGARA_TREE_STATE_UNSET &&
-	     put_row(skb, adev, &asker->cred, &get)))
+	     put_row(skb, adev, &asker->cred, &get, owned)))
 		return -EMSGSIZE;
 	return 0;
 }

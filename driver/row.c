@@ -73,11 +73,12 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
  * @rows: table
  * @row: the row
  * @job: key of the job that may use the tree, 0 for any job of the partition
+ * @owned: a file owns the row
  *
  * Return: the new ang_tree_entry.serial of the row.
  */
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
-		u64 job)
+		u64 job, bool owned)
 {
 	struct ang_tree_entry *entry = &rows->entry[row->tree];
 
@@ -85,6 +86,7 @@ u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
 	entry->job = job;
 	entry->serial = ++rows->serial;
 	entry->set = true;
+	entry->owned = owned;
 	return entry->serial;
 }
 
@@ -225,7 +227,7 @@ int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 r
 	ang_tree_row_in(&row, &cpl->row);
 	if (row.tree != tree || !row.pkey || ang_tree_row_check(topo, router, &row))
 		return -ENOENT;
-	ang_row_set(rows, &row, 0);
+	ang_row_set(rows, &row, 0, false);
 	return 0;
 }
 

@@ -75,6 +75,7 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 		.tree = row->tree,
 	};
 	struct angara_adm_cpl cpl;
+	u64 number;
 	int ret;
 
 	lockdep_assert_held(&adev->tree_lock);
@@ -88,7 +89,9 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 	 * until it is cleared.
 	 */
 	if (!ret || ret == -EINTR) {
-		*serial = ang_row_set(&r->rows, row, job);
+		number = ang_row_set(&r->rows, row, job, serial);
+		if (serial)
+			*serial = number;
 		row_forget(adev, r, row->tree);
 	}
 	return ret == -EEXIST ? -EBUSY : ret;
@@ -101,8 +104,9 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
  * @router: this node, or a switch that it keeps
  * @row: the row; not checked yet
  * @job: key of the job that may use the tree, 0 for any job of the partition
- * @serial: out, or NULL: number for ang_dev_tree_disown(); also set if the
- *	caller is killed before the device has answered
+ * @serial: out, or NULL if no file owns the row: number for
+ *	ang_dev_tree_disown(); also set if the caller is killed before the device
+ *	has answered
  *
  * Return: 0 or an error listed at struct angara_tree_set.
  * Context: process; may sleep.
@@ -112,7 +116,6 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 		     u64 *serial)
 {
 	struct ang_router *r;
-	u64 number;
 	int ret = -ENOMEM;
 
 	if (mutex_lock_killable(&adev->tree_lock))
@@ -121,7 +124,7 @@ int ang_dev_tree_set(struct ang_dev *adev, const struct ang_cred *cred,
 	if (r)
 		ret = ang_row_may_set(&r->rows, &adev->graph->topo, router, cred, row);
 	if (!ret)
-		ret = row_set(adev, r, row, job, serial ? serial : &number);
+		ret = row_set(adev, r, row, job, serial);
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }
@@ -231,18 +234,23 @@ int ang_dev_tree_get(struct ang_dev *adev, const struct ang_cred *cred,
  * @adev: device, after ang_dev_enter()
  * @cred: rights of the caller; for an administrator the device is queried
  * @get: as for ang_dev_tree_get(); members may have joined or left meanwhile
+ * @owned: out: a file owns the row
  *
  * Return: as ang_dev_tree_get().
  * Context: process; may sleep.
  */
 int ang_dev_tree_look(struct ang_dev *adev, const struct ang_cred *cred,
-		      struct angara_tree_get *get)
+		      struct angara_tree_get *get, bool *owned)
 {
+	struct ang_router *r;
 	int ret;
 
 	if (mutex_lock_killable(&adev->tree_lock))
 		return -EINTR;
 	ret = row_get(adev, cred, get, cred->admin);
+	r = router_find(adev, get->router);
+	*owned = !ret && get->state != ANGARA_TREE_STATE_UNSET && r &&
+		 r->rows.entry[get->row.tree].owned;
 	mutex_unlock(&adev->tree_lock);
 	return ret;
 }

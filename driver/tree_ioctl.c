@@ -80,8 +80,8 @@ static int tree_set(struct ang_file *file, const struct angara_tree_set *cmd,
 		return -EINTR;
 	}
 	ret = ang_dev_tree_set(file->h.adev, &cred, cmd->router, &cmd->row, job,
-			       &serial);
-	if (serial && owned) {
+			       owned ? &serial : NULL);
+	if (serial) {
 		owned->router = cmd->router;
 		owned->tree = cmd->row.tree;
 		owned->serial = serial;

@@ -155,7 +155,8 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	ret = emb_exec(&d->run, d->node, &adm, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
-	serial = ang_row_set(&n->rows, &cmd->row, job);
+	serial = ang_row_set(&n->rows, &cmd->row, job,
+			     cmd->flags & ANGARA_TREE_OWNED);
 	n->owner[tree] = 0;
 	if (cmd->flags & ANGARA_TREE_OWNED) {
 		owned_add(&d->owned, cmd->router, tree, serial);

@@ -340,6 +340,7 @@ TEST_F(nl, rows_are_kept)
 	EXPECT_EQ(4, self->last[ANGARA_A_TREE_PORTS]);
 	EXPECT_EQ(USER_PKEY, self->last[ANGARA_A_TREE_PKEY]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, self->last[ANGARA_A_TREE_STATE]);
+	EXPECT_EQ(0, self->last[ANGARA_A_TREE_OWNED]);
 
 	/* A single node is not a tree. */
 	about(self, ANGARA_CMD_TREE_CHECK, TREE);
@@ -350,6 +351,29 @@ TEST_F(nl, rows_are_kept)
 	EXPECT_EQ(0, call(self));
 	about(self, ANGARA_CMD_TREE_CLEAR, TREE);
 	REFUSED(-ENOENT, "the row is not set", call(self));
+}
+
+TEST_F(nl, owned_rows)
+{
+	struct angara_tree_row row = {
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE, .pe = 1,
+		.epoch = 1, .pkey = USER_PKEY,
+	};
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/angara%u", self->dev);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	for (unsigned int owned = 0; owned < 2; owned++) {
+		EXPECT_EQ(0, at_tree_set(fd, &row, owned ? ANGARA_TREE_OWNED : 0));
+		about(self, ANGARA_CMD_TREE_GET, TREE);
+		EXPECT_EQ(0, call(self));
+		EXPECT_EQ(owned, self->last[ANGARA_A_TREE_OWNED]);
+		about(self, ANGARA_CMD_TREE_CLEAR, TREE);
+		EXPECT_EQ(0, call(self));
+	}
+	close(fd);
 }
 
 TEST_F(nl, requests_are_checked)

@@ -230,7 +230,7 @@ const char *fabric_count(uint32_t nodes, uint32_t switches, char buf[COUNT_TEXT]
 int fabric_reroute(struct nl *nl, const struct fabric *fabric);
 void fabric_routes_say(const struct fabric *fabric, const char *verb);
 
-/* tree.c, tree_create.c, tree_draw.c, tree_inband.c */
+/* tree.c, tree_rows.c, tree_create.c, tree_lay.c, tree_draw.c, tree_inband.c */
 struct tree_router {
 	struct angara_tree_row row;
 	uint8_t state;
@@ -262,7 +262,7 @@ int tree_report_cleared(const struct tree *tree);
 int tree_clear_row(struct nl *nl, const struct tree *tree, uint32_t router);
 int tree_clear(struct nl *nl, const struct tree *tree);
 int tree_create(struct args *args);
-int tree_repair(struct nl *nl, const struct tree *tree);
+int tree_repair(struct nl *nl, const struct tree *tree, const char *before);
 int tree_delegate(struct args *args);
 int inband_show(struct args *args);
 int inband_check(struct args *args);

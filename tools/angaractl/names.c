@@ -100,6 +100,7 @@ static const struct attr tree_attrs[] = {
 	[ANGARA_A_TREE_MEMBERS] = { "members", KIND_U8 },
 	[ANGARA_A_TREE_DOWN_NODE] = { "down_node", KIND_U32 },
 	[ANGARA_A_TREE_DELEGATED] = { "delegated", KIND_U32 },
+	[ANGARA_A_TREE_OWNED] = { "owned", KIND_BOOL },
 	[ANGARA_A_TREE_COUNTERS] = { "counters", KIND_COUNTERS,
 				     NAMES(tree_counters, tree_words) },
 };

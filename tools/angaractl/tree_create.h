@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * angaractl tree create: the tree that is created, by the driver (tree_create.c)
- * or by management packets (tree_inband.c).
+ * angaractl tree create: the tree that is created, by the driver (tree_lay.c) or
+ * by management packets (tree_inband.c).
  */
 #ifndef ANGARACTL_TREE_CREATE_H
 #define ANGARACTL_TREE_CREATE_H
@@ -38,9 +38,13 @@ struct plan {
 };
 
 int plan_start(struct plan *plan, const struct tree *tree);
-int plan_build(struct plan *plan, const struct tree *tree);
-void plan_report(const struct plan *plan, const struct tree *tree);
 void plan_free(struct plan *plan);
+
+/* tree_lay.c */
+int plan_build(struct plan *plan, const struct tree *tree);
+int plan_set(struct nl *nl, const struct plan *plan, const struct tree *tree,
+	     const char *left);
+void plan_report(const struct plan *plan, const struct tree *tree);
 
 /* tree_inband.c */
 int inband_create(struct plan *plan);

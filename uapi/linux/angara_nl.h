@@ -179,6 +179,7 @@ enum {
 	ANGARA_A_TREE_DELEGATED,	/* u32: partition that the tree is delegated to, or 0 */
 	ANGARA_A_TREE_COUNTERS,		/* nested: ANGARA_A_TREE_COUNTER_* */
 	ANGARA_A_TREE_ROUTER,		/* u32: router of the row */
+	ANGARA_A_TREE_OWNED,		/* u8: 1: a process owns the row (ANGARA_TREE_OWNED) */
 	__ANGARA_A_TREE_MAX
 };
 
