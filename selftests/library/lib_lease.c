@@ -13,6 +13,7 @@
 
 #include "fm.h"
 #include "lib.h"
+#include "pending.h"
 
 #define TEAMS	8U		/* most teams of a case */
 #define FLOOD	200U		/* connections: more than a user may have */
@@ -103,6 +104,63 @@ static bool leased_churn(void)
 	}
 	if (rank == 0)
 		printf("# churn: %u teams, %u with a tree\n", n, trees);
+	return ok && expect("trees", trees > 0, 1) && expect("teams", n > 3, 1);
+}
+
+/* Return: 0; -ECONNRESET or -ENOTCONN the team is lost; -EBADMSG the sum is wrong. */
+static int heal_sum(struct angara_team *team)
+{
+	struct angara_mr *mr = own_region(8);
+	uint64_t *v = angara_mr_addr(mr);
+	struct pending req;
+	int ret;
+
+	*v = rank + 1;
+	ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 1, ANGARA_TYPE_UINT64,
+				   ANGARA_RED_SUM, pending_op(&req));
+	if (!ret)
+		ret = pending_wait(ctx, &req, LONG_MS);
+	if (!ret && *v != (uint64_t)size * (size + 1) / 2)
+		ret = -EBADMSG;
+	angara_free(mr);
+	return ret;
+}
+
+/*
+ * Opens one team after another while links go down and come up, until the file
+ * LIB_UNTIL exists.  Teams may be lost, and a team may not come about, but no
+ * result is wrong.
+ */
+static bool leased_heal(void)
+{
+	unsigned int trees = 0, lost = 0, n = 0, i;
+	struct angara_team *team;
+	bool ok = true;
+
+	if (rank == 0)
+		printf("# ready\n");
+	fflush(stdout);
+	while (ok && !over()) {
+		int ret = angara_team_create(job, ctx, NULL, 0, NULL, &team);
+
+		if (!ret) {
+			n++;
+			trees += angara_team_tree(team) != ANGARA_NO_TREE;
+			for (i = 0; !ret && i < 20; i++)
+				ret = heal_sum(team);
+			if (ret)
+				angara_team_leave(team);
+			else
+				ret = angara_team_destroy(team);
+		}
+		if (!ret)
+			continue;
+		ok = ret == -ENOTCONN || expect("team", ret, -ECONNRESET);
+		lost++;
+		usleep(20000);
+	}
+	if (rank == 0)
+		printf("# heal: %u teams, %u with a tree, %u lost\n", n, trees, lost);
 	return ok && expect("trees", trees > 0, 1) && expect("teams", n > 3, 1);
 }
 
@@ -265,6 +323,7 @@ const struct part lease_parts[] = {
 	{ "leased", leased },
 	{ "leased stay", leased_stay },
 	{ "leased churn", leased_churn },
+	{ "leased heal", leased_heal },
 	{ "leased steal", leased_steal },
 	{ "leased idle", leased_idle },
 	{ "leased litter", leased_litter },

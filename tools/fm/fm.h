@@ -2,7 +2,7 @@
 /*
  * angara-fm: the fabric manager of one machine.
  *
- * It leads routes around links that are down: see routes.c.
+ * It leads routes and trees around links that are down: see routes.c and trees.c.
  *
  * It leases trees to users that may not program trees: a lease is the delegation
  * of a free tree to the user's partition, on all devices of a fabric on this
@@ -11,7 +11,8 @@
  *   clients.c	clients: connections, limits, requests
  *   lease.c	leases: which user gets a tree, and when the tree is taken back
  *   devices.c	devices and delegations, by netlink
- *   routes.c	routes around links that are down
+ *   routes.c	links that go down or come up; routes around those that are down
+ *   trees.c	trees of administrators that went down
  *   list.c	"angara-fm status"
  *
  * States of a tree that the manager may lease (--trees):
@@ -53,6 +54,7 @@
  * @quota: leases of a user per fabric; 0: half of the trees
  * @grace_ns: see struct fm_lease
  * @keep_routes: links that go down or come up do not change routes
+ * @keep_trees: trees that go down are not repaired
  */
 struct fm_opts {
 	const char *socket;
@@ -61,6 +63,7 @@ struct fm_opts {
 	uint64_t quota;
 	uint64_t grace_ns;
 	bool keep_routes;
+	bool keep_trees;
 };
 
 /**
@@ -153,9 +156,12 @@ int fabric_in_use(uint64_t id, uint32_t pkey);
 
 /* routes.c */
 #define FM_ROUTES_POLLED	2
-int routes_start(void);
+int routes_start(const struct fm_opts *opts, int lock);
 int routes_poll(struct pollfd *polled);
 int routes_run(const struct pollfd *polled);
+
+/* trees.c */
+int trees_heal(struct nl *nl, struct fabric *fabric);
 
 /* list.c: returns an exit status */
 int list_status(const struct fm_opts *opts);

@@ -25,6 +25,7 @@ enum {
 	FM_QUOTA,
 	FM_GRACE,
 	FM_KEEP_ROUTES,
+	FM_KEEP_TREES,
 };
 
 /** fm_now() - nanoseconds of a clock that is never set */
@@ -90,6 +91,9 @@ static int take_option(void *to, int id, const char *value)
 	case FM_KEEP_ROUTES:
 		opts->keep_routes = true;
 		return -1;
+	case FM_KEEP_TREES:
+		opts->keep_trees = true;
+		return -1;
 	default:
 		status = opts_number("--grace", value, 0, 3600, &seconds);
 		if (status < 0)
@@ -109,14 +113,15 @@ static int read_options(int argc, char **argv, struct fm_opts *opts)
 			"is taken back (10)", NULL },
 		{ FM_KEEP_ROUTES, "keep-routes", NULL, "do not change routes when links go down or come up",
 		  NULL },
+		{ FM_KEEP_TREES, "keep-trees", NULL, "do not repair trees when links go down", NULL },
 		{ 'j', "json", NULL, "status: JSON for programs", NULL },
 		{ 0 }
 	};
 	static const struct opts_word words[] = { { "status", NULL }, { 0 } };
 	const struct opts_command command = {
 		.version = ANG_RELEASE, .usage = " [OPTION]... [status]",
-		.what = "Lease trees of the network to users, and lead routes around links that are\n"
-			"down.  status: show the leases.",
+		.what = "Lease trees of the network to users, and lead routes and trees around links\n"
+			"that are down.  status: show the leases.",
 		.opts = known, .words = words, .take = take_option,
 	};
 
@@ -137,8 +142,11 @@ static void make_folder(const char *file)
 	mkdir(path, 0755);
 }
 
-/* Waits until no other manager has this socket.  Return: DONE; FAILED, with a message. */
-static int lead(const struct fm_opts *opts)
+/*
+ * Waits until no other manager has this socket.  @lock: out: file that is locked
+ * while this manager or its child runs.  Return: DONE; FAILED, with a message.
+ */
+static int lead(const struct fm_opts *opts, int *lock)
 {
 	char path[256];
 	int fd;
@@ -148,6 +156,7 @@ static int lead(const struct fm_opts *opts)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return fail("%s: %s", path, strerror(errno));
+	*lock = fd;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return DONE;
 	if (errno == EWOULDBLOCK)
@@ -165,6 +174,7 @@ int main(int argc, char **argv)
 		.grace_ns = 10 * FM_NS,
 	};
 	int status = read_options(argc, argv, &opts);
+	int lock = -1;
 
 	if (status >= 0)
 		return status;
@@ -176,13 +186,13 @@ int main(int argc, char **argv)
 	if (options.json)
 		return misuse("--json needs status");
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	status = lead(&opts);
+	status = lead(&opts, &lock);
 	if (!status)
 		status = lease_start(&opts);
 	if (!status)
 		status = clients_listen(&opts);
-	if (!status && !opts.keep_routes)
-		status = routes_start();
+	if (!status && !(opts.keep_routes && opts.keep_trees))
+		status = routes_start(&opts, lock);
 	if (status)
 		return status;
 	puts("angara-fm: ready");

@@ -3,13 +3,18 @@
  * angara-fm: routes between nodes, around links that are down.
  *
  * When a link goes down or comes up, the manager changes the routes of its
- * fabric, as "angaractl route repair" does.  It waits for SETTLE_NS before that:
- * a node that dies takes several links down.  When the manager starts, it sets the
- * routes of each fabric, since links may have changed while there was no manager.
+ * fabric, as "angaractl route repair" does, and repairs its trees (trees.c).  It
+ * waits for SETTLE_NS before that: a node that dies takes several links down.
+ * When the manager starts, it does the same for each fabric, since links may have
+ * changed while there was no manager.
  *
  * The computation of routes may take seconds, and the adapters change routes only
- * when no packet follows them.  So a child process does both, one at a time, and
- * the manager serves its clients meanwhile.
+ * when no packet follows them.  So a child process makes the changes, one at a
+ * time, and the manager serves its clients meanwhile.  If the manager dies, so
+ * does its child, unless it has begun to repair trees: a tree whose rows are
+ * cleared has to get its new rows, since no other manager knows its participants.
+ * The child keeps the manager's lock until then, so no other manager meets its
+ * changes.
  *
  * Events are multicast messages of the driver.  If some are lost, or if there are
  * new devices, the manager looks at all fabrics.  It ends when the driver is
@@ -48,6 +53,8 @@ struct change {
 	size_t count;
 };
 
+static const struct fm_opts *opts;
+static int lock_fd;
 static struct nl events;	/* socket for events */
 static struct change wanted;	/* the next change */
 static uint64_t due;		/* its time; 0: none is wanted */
@@ -110,13 +117,17 @@ static int routes_event(struct nl_msg *msg, void *arg)
 
 /**
  * routes_start() - receive events, and set the routes of all fabrics
+ * @given: options
+ * @lock: file that is locked while this manager leads
  *
  * Return: DONE; FAILED, with a message.
  */
-int routes_start(void)
+int routes_start(const struct fm_opts *given, int lock)
 {
 	int err, group;
 
+	opts = given;
+	lock_fd = lock;
 	if (ctl_start(&events))
 		return FAILED;
 	nl_socket_modify_cb(events.sock, NL_CB_VALID, NL_CB_CUSTOM, routes_event, NULL);
@@ -134,36 +145,29 @@ int routes_start(void)
 }
 
 /*
- * Sets the routes of a fabric.  @quiet: print nothing if no link is down.
- * Return: DONE; FAILED, with a message; BUSY.
+ * Sets the routes of a fabric.  Prints nothing if no link is down and the change
+ * is of all fabrics.  Return: DONE; FAILED, with a message; BUSY.
  */
-static int routes_set(struct nl *nl, uint64_t id, bool quiet)
+static int routes_set(struct nl *nl, struct fabric *fabric)
 {
-	const struct about about = { .has_fabric = true, .fabric = id };
-	struct fabric fabric;
-	int status = fabric_find(nl, &about, &fabric), ret;
+	int status = fabric_avoid(nl, fabric), ret;
 
 	if (status)
 		return status;
-	status = fabric_avoid(nl, &fabric);
-	if (status)
-		goto out;
-	ret = fabric_reroute(nl, &fabric);
-	quiet &= !fabric.around;
-	if (ret == -EBUSY) {
-		status = BUSY;
-	} else if (ret && !quiet) {
-		status = fail("fabric 0x%llx: routes: %s", (unsigned long long)id, nl->error);
-	} else if (!quiet) {
-		printf("angara-fm: fabric 0x%llx: ", (unsigned long long)id);
-		if (fabric.around)
-			fabric_routes_say(&fabric, "avoid");
-		else
-			puts("no link is down: the routes are those of the topology");
-	}
-out:
-	fabric_free(&fabric);
-	return status;
+	ret = fabric_reroute(nl, fabric);
+	if (ret == -EBUSY)
+		return BUSY;
+	if (doing.all && !fabric->around)
+		return DONE;
+	if (ret)
+		return fail("fabric 0x%llx: routes: %s", (unsigned long long)fabric->id,
+			    nl->error);
+	printf("angara-fm: fabric 0x%llx: ", (unsigned long long)fabric->id);
+	if (fabric->around)
+		fabric_routes_say(fabric, "avoid");
+	else
+		puts("no link is down: the routes are those of the topology");
+	return DONE;
 }
 
 /* Lists all fabrics of this machine in @c. */
@@ -182,21 +186,44 @@ static int routes_list(struct nl *nl, struct change *c)
 	return DONE;
 }
 
-/* The child.  Return: exit status: that of the change, or BUSY. */
-static int routes_change(struct change *c)
+/* Does the work for each fabric of the change.  Return: the worst status. */
+static int routes_each(struct nl *nl, int (*work)(struct nl *nl, struct fabric *fabric))
 {
-	bool quiet = c->all;
-	struct nl nl;
-	int status = ctl_start(&nl), worst = DONE;
+	int worst = DONE;
 
-	if (!status && c->all)
-		status = routes_list(&nl, c);
-	for (size_t i = 0; !status && i < c->count; i++) {
-		int ret = routes_set(&nl, c->ids[i], quiet);
+	for (size_t i = 0; i < doing.count; i++) {
+		const struct about about = { .has_fabric = true, .fabric = doing.ids[i] };
+		struct fabric fabric;
+		int status = fabric_find(nl, &about, &fabric);
 
-		worst = ret > worst ? ret : worst;
+		if (!status) {
+			status = work(nl, &fabric);
+			fabric_free(&fabric);
+		}
+		worst = status > worst ? status : worst;
 	}
-	return status ? status : worst;
+	return worst;
+}
+
+/* The child.  Return: exit status: that of the change, or BUSY. */
+static int routes_change(void)
+{
+	struct nl nl;
+	int status = ctl_start(&nl), of_trees = DONE;
+
+	if (!status && doing.all)
+		status = routes_list(&nl, &doing);
+	if (status)
+		return status;
+	if (!opts->keep_routes)
+		status = routes_each(&nl, routes_set);
+	if (!opts->keep_trees) {
+		/* systemd sends SIGTERM to all processes of a unit. */
+		signal(SIGTERM, SIG_IGN);
+		prctl(PR_SET_PDEATHSIG, 0);
+		of_trees = routes_each(&nl, trees_heal);
+	}
+	return status > of_trees ? status : of_trees;
 }
 
 /* Starts the change that is due. */
@@ -210,12 +237,12 @@ static void routes_fork(void)
 	fflush(NULL);
 	child = fork();
 	if (!child) {
-		/* A manager that takes over must not meet a change of this one. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close_range(STDERR_FILENO + 1, ~0U, 0);
+		close_range(STDERR_FILENO + 1, lock_fd - 1, 0);
+		close_range(lock_fd + 1, ~0U, 0);
 		if (getppid() != parent)
 			_exit(FAILED);
-		exit(routes_change(&doing));
+		exit(routes_change());
 	}
 	child_fd = child > 0 ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
 	if (child_fd >= 0)
