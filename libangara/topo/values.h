@@ -33,16 +33,16 @@
 	  "table 1: ejection of a packet through PCIe, 300 ns", NULL)	\
 	V(PACKET, "packet", 256, "B", "given",				\
 	  "payload of a packet",					\
-	  "section 4.1: 16 flits, 256 bytes; a head flit is added", NULL) \
+	  "section 4.1: the greatest packet has 16 flits, 256 bytes; a head flit is added", NULL) \
 	V(CREDIT_RESULTS, "credit-results", 128, "results", "given",	\
 	  "results after which the PE gets a credit packet",		\
-	  "section 3.4: every 128 results over all trees", NULL)	\
+	  "section 3.4: the PE gets credits every 128 results of all trees", NULL) \
 	V(CREDIT_CYCLES, "credit-cycles", 4096, "cycles", "given",	\
-	  "cycles after which the PE gets one in any case",			\
-	  "section 3.4: or every 4096 cycles", NULL)			\
+	  "cycles after which it gets one in any case",			\
+	  "section 3.4: or the PE gets credits every 4096 cycles", NULL) \
 	V(ROUTER, "router", 2, "cycles", "free",			\
 	  "cycles through a router",					\
-	  "a table is read and outputs are chosen", "1..4")		\
+	  "section 3.1: a table is read, outputs are listed; no time is named", "1..4") \
 	V(PEGROUP, "pegroup", 10, "cycles", "fitted",			\
 	  "cycles through the PEGroup FIFO",				\
 	  "broadcast on 2x2x2: fewest cycles that give 2.39", NULL)	\
@@ -54,7 +54,7 @@
 	  "PCIe: frame 2, number 2, head 12 or 16, checks 4 or 8", "20..28") \
 	V(REDUCER, "reducer", 4, "cycles", "free",			\
 	  "cycles of the Reducer in addition to one per flit",		\
-	  "its memory is read and written", "0..8")			\
+	  "section 3.3: its memory is read and written; no time is named", "0..8") \
 	V(SWITCH, "switch", 2, "cycles", "free",			\
 	  "cycles through a switch, as a router",			\
 	  "as a router; document 000 has no switches", NULL)		\

@@ -13,10 +13,12 @@
  * @name: name of the parameter, option or rule
  * @kind: "given": document 000 names it; "fitted": chosen so that a published
  *	number comes out; "free": neither
- * @basis: place in the document, the number fitted to, or the reason
- * @range: plausible values of a free default: "LEAST..MOST" with units, or
- *	choices joined by "|"; NULL: the default has no effect on published
- *	numbers
+ * @basis: section or table of the document, and what its sentence says; the
+ *	number fitted to; or the reason
+ * @range: plausible values of a free default, or the default and the given value
+ *	if the default departs from it: "LEAST..MOST" with units, or choices
+ *	joined by "|"; NULL: the default has no effect on published numbers, or
+ *	other values are not simulated
  * @rule: what a rule does, in place of a default
  */
 struct sim_origin {
