@@ -2,15 +2,16 @@
 #
 # Figure 9: SpMV by number of nodes. A block for each routing of messages:
 # nodes, GFlop/s in the network and by messages, gain in per cent; the paper's
-# points, and least and greatest gain over the free parameters, in the last two
-# blocks. Variables: title, band (its name), names of the routings, in quotes.
+# points; least and greatest gain over the free parameters, in three blocks: adaptive
+# routing, dimension order, adaptive routing on the most nodes. Variables: title,
+# bands (their names), names of the routings, in quotes.
 
 width = 1060
 height = 600
 load scripts . "/style.gp"
 # The legend is below the plots, where the names have the full width.
 set key outside bottom left horizontal Left reverse maxcols 1 font ",9"
-set bmargin 9.5
+set bmargin 11.5
 set multiplot layout 1,2 title title font ",14"
 set logscale x 2
 set xlabel "nodes"
@@ -29,8 +30,10 @@ set ylabel "gain, %"
 set yrange [-50:*]
 set ytics 50
 set xzeroaxis lc rgb "#404040"
-plot data index 4 using 1:2:3 with filledcurves \
-	fc ls 2 fs transparent solid 0.12 noborder title band, \
+plot for [i=0:1] data index i + 4 using 1:2:3 with filledcurves \
+	fc ls i + 2 fs transparent solid 0.12 noborder title word(bands, i + 1), \
+     data index 6 using 1:(($2+$3)/2):2:3 with yerrorbars \
+	ls 2 lw 3 pt -1 title word(bands, 3), \
      for [i=0:2] data index i using 1:4 with linespoints ls i + 2 \
 	title word(names, i + 1), \
      data index 3 using 1:2 with points ls 9 title "published (the most)"

@@ -79,11 +79,18 @@ our @SPMV = (
 our $CHOICE_NODES = 512;
 our $CHOICE_ROWS = 640000;
 our $SPMV = "spmv --from $CHOICE_NODES --to $CHOICE_NODES --rows $CHOICE_ROWS";
-# A still smaller case with several numbers of nodes, for the band of figure 9. On
-# the most nodes, a node has as many rows as in figure 9 on 2048 nodes.
-our $BAND_MOST = 128;
-our $BAND_ROWS = 160000;
-our $SPMV_BAND = "spmv --from 16 --to $BAND_MOST --rows $BAND_ROWS";
+# Still smaller cases, for the bands of figure 9: name, numbers of nodes, rows,
+# samples, routings, cost. In a quick run they have other nodes, rows and samples.
+our @SPMV_BANDS = (
+	{name => 'spmv', from => 16, to => 512, rows => 160000, samples => 64,
+	 routings => [qw(adaptive deterministic)], cost => 9},
+	{name => 'spmv-most', from => 2048, to => 2048, rows => 320000, samples => 10,
+	 routings => ['adaptive'], cost => 40},
+);
+our @SPMV_BANDS_QUICK = (
+	{%{$SPMV_BANDS[0]}, to => 32, samples => 3, cost => 0.5},
+	{%{$SPMV_BANDS[1]}, from => 64, to => 64, rows => 20000, samples => 2, cost => 0.5},
+);
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
 	['train', 'packets in trains of 2', '--train 2'],
@@ -169,6 +176,22 @@ sub job
 	return {id => $id, args => [split(' ', $args)], %more};
 }
 
+# Returns the bands of SpMV.
+sub spmv_bands
+{
+	my ($quick) = @_;
+
+	return $quick ? @SPMV_BANDS_QUICK : @SPMV_BANDS;
+}
+
+# Returns the torus that is twice as large in each dimension.
+sub doubled
+{
+	my ($torus) = @_;
+
+	return join('x', map { 2 * $_ } split(/x/, $torus));
+}
+
 # The middle node of a block, counted in its torus: X is the fastest.
 sub middle
 {
@@ -187,6 +210,15 @@ sub nodes
 
 	$n *= $_ for split(/x/, $_[0]);
 	return $n;
+}
+
+# Returns the dimensions and the nodes of a torus, such as 3d8192: the part of a job's
+# id that names it.
+sub dims
+{
+	my ($torus) = @_;
+
+	return (1 + $torus =~ tr/x//) . 'd' . nodes($torus);
 }
 
 sub figure7

@@ -114,6 +114,8 @@ sub spaced
 sub figure9
 {
 	my ($self) = @_;
+	my ($run, $quick) = @$self{qw(run quick)};
+	my ($bands, $most) = Paper::Plan::spmv_bands($quick);
 	my @blocks;
 
 	for my $series (@Paper::Plan::SPMV) {
@@ -124,13 +126,17 @@ sub figure9
 	}
 	$self->table('figure9', @blocks,
 		     [[2048, $self->{ref}{'spmv-2048'}{value}]],
-		     [map { [$_, Paper::Band::spmv($self->{run}, 'adaptive', $_)] }
-		      Paper::Band::spmv_nodes($self->{run})]);
+		     map { my ($band, $routing) = @$_;
+			   [map { [$_, Paper::Band::spmv($run, $band->{name}, $routing, $_)] }
+			    Paper::Band::spmv_nodes($run, $band->{name})]
+		     } [$bands, 'adaptive'], [$bands, 'deterministic'], [$most, 'adaptive']);
 	$self->draw('figure9', 'figure9',
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
-		    band => 'free parameters, adaptive routing, ' .
-			    spaced($Paper::Plan::BAND_ROWS) . ' rows',
+		    bands => join(' ', map { qq("free parameters, $_ rows") }
+				  (map { "$_, " . spaced($bands->{rows}) }
+				   'adaptive', 'dimension order'),
+				  'adaptive, ' . spaced($most->{rows})),
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 
