@@ -32,7 +32,7 @@ fault()
 	local word file=
 
 	for word in $1; do
-		[[ $word != *.[ch] ]] || file=$word
+		[[ $word != *.@(c|h|pm) ]] || file=$word
 	done
 	check "$short: $2" applies "$below$file" "$3" "$4"
 }

@@ -151,7 +151,8 @@ sub promised
 		$value{'heat-' . int($cells / 1e6) . 'M'} = $rows[-1]{gain}
 			if $rows[-1]{nodes} == 32768;
 		$value{'trend-heat'} += Paper::Band::drops(map { $_->{gain} } @rows);
-		$gain{$cells}{$_->{nodes}} = $_->{gain} for @rows;
+		$gain{$cells}{$_->{nodes}} = ($_->{'compute us'} + $_->{'p2p us'}) /
+			($_->{'compute us'} + $_->{'offload us'}) for @rows;
 	}
 	@value{qw(heat-64 heat-visible)} = Paper::Band::heat_start(\%gain);
 	$value{'memory-million'} = $run->answer('memory-million')->{kib} / 2**20
