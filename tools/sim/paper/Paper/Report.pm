@@ -223,35 +223,38 @@ sub spmv_limits
 	my @nodes = Paper::Band::spmv_nodes($run, 'spmv');
 	my ($most) = Paper::Band::spmv_nodes($run, 'spmv-most');
 
-	return (["on $nodes[-1] nodes",
+	return (["$nodes[-1] nodes",
 		 Paper::Band::spmv($run, 'spmv', 'adaptive', $nodes[-1])],
-		["on $most nodes",
+		["$most nodes",
 		 Paper::Band::spmv($run, 'spmv-most', 'adaptive', $most)])
 		if $name eq 'spmv-2048';
-	return ["on $nodes[0] to $nodes[-1] nodes",
+	return ["$nodes[0] to $nodes[-1] nodes",
 		(Paper::Band::spmv_each($run, 'adaptive', \&max))[0, -1]]
 		if $name eq 'spmv-max';
-	return map { ["by $_ routing",
+	return map { [$_,
 		      (Paper::Band::spmv_each($run, $_, \&Paper::Band::gain_drops))[0, -1]] }
 	       qw(adaptive deterministic);
 }
 
 # Returns the band of a published number, as text, and whether the number is
-# within it.
+# within it: several if it has several bands that differ.
 sub band_of
 {
 	my ($self, $name) = @_;
 	my $ref = $self->{ref}{$name};
-	my $form = $ref->{kind} eq 'trend' ? '%s to %s decreases' : '%s to %s';
-	my @bands = $name =~ /spmv/ && $ref->{use} ne 'promised' ?
-		    $self->spmv_limits($name) : ['', $self->limits($name)];
+	my $decreases = $ref->{kind} eq 'trend' ? ' decreases' : '';
 
-	return ('', '') if @{$bands[0]} < 3;
-	return (join('; ', map { my ($where, @band) = @$_;
-				 sprintf($form, map { number($_) } @band) .
-				 ($where && " $where") } @bands),
-		join('; ', map { my ($where, @band) = @$_;
-				 inside($ref, @band) . ($where && " $where") } @bands));
+	if ($name =~ /spmv/ && $ref->{use} ne 'promised') {
+		my @bands = $self->spmv_limits($name);
+		my @inside = map { inside($ref, @$_[1, 2]) } @bands;
+
+		return (join(', ', map { sprintf('%.0f to %.0f (%s)', @$_[1, 2, 0]) } @bands) .
+			$decreases,
+			(grep { $_ ne $inside[0] } @inside) ? join(', ', @inside) : $inside[0]);
+	}
+	my @band = $self->limits($name) or return ('', '');
+
+	return (join(' to ', map { number($_) } @band) . $decreases, inside($ref, @band));
 }
 
 # Returns the first arguments of the functions for bands of the heat equation.
