@@ -11,8 +11,8 @@ use List::Util qw(max);
 use Paper::Band;
 use Paper::Next;
 use Paper::Plan;
-use Paper::Plot;
 use Paper::Speed;
+use Paper::Spmv;
 
 # Published numbers by name; quoted commas occur only in the last column.
 sub reference
@@ -214,28 +214,6 @@ sub limits
 	return Paper::Band::heat($self->what, $cells, 32768);
 }
 
-# Returns the bands of a published number of SpMV: where they are, least and greatest
-# value. They differ by routing or number of nodes.
-sub spmv_limits
-{
-	my ($self, $name) = @_;
-	my $run = $self->{run};
-	my @nodes = Paper::Band::spmv_nodes($run, 'spmv');
-	my ($most) = Paper::Band::spmv_nodes($run, 'spmv-most');
-
-	return (["$nodes[-1] nodes",
-		 Paper::Band::spmv($run, 'spmv', 'adaptive', $nodes[-1])],
-		["$most nodes",
-		 Paper::Band::spmv($run, 'spmv-most', 'adaptive', $most)])
-		if $name eq 'spmv-2048';
-	return ["$nodes[0] to $nodes[-1] nodes",
-		(Paper::Band::spmv_each($run, 'adaptive', \&max))[0, -1]]
-		if $name eq 'spmv-max';
-	return map { [$_,
-		      (Paper::Band::spmv_each($run, $_, \&Paper::Band::gain_drops))[0, -1]] }
-	       qw(adaptive deterministic);
-}
-
 # Returns the band of a published number, as text, and whether the number is
 # within it: several if it has several bands that differ.
 sub band_of
@@ -245,7 +223,7 @@ sub band_of
 	my $decreases = $ref->{kind} eq 'trend' ? ' decreases' : '';
 
 	if ($name =~ /spmv/ && $ref->{use} ne 'promised') {
-		my @bands = $self->spmv_limits($name);
+		my @bands = Paper::Spmv::limits($self, $name);
 		my @inside = map { inside($ref, @$_[1, 2]) } @bands;
 
 		return (join(', ', map { sprintf('%.0f to %.0f (%s)', @$_[1, 2, 0]) } @bands) .
@@ -459,69 +437,6 @@ sub forward
 		      'Store-and-forward', 'Difference', 'Verdict'], @rows);
 }
 
-# Returns the gain of SpMV over the plausible range, by routing and number of
-# nodes.
-sub spmv_band
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-	my (@rows, @verdicts);
-
-	for my $band (Paper::Plan::spmv_bands($self->{quick})) {
-		my @nodes = Paper::Band::spmv_nodes($run, $band->{name});
-
-		for my $routing (@{$band->{routings}}) {
-			for my $nodes (@nodes) {
-				my @gains = Paper::Band::spmv_gains($run, $band->{name},
-								    $routing, $nodes);
-
-				push @rows, [$routing, $nodes, $band->{rows}, scalar @gains,
-					map { sprintf('%.0f', $_) }
-					Paper::Band::quantiles(\@gains, 0, 0.1, 0.5, 0.9, 1)];
-				push @verdicts, $self->spmv_verdict($band, $routing, $nodes,
-								    @gains)
-					if $nodes == $nodes[-1];
-			}
-		}
-	}
-	return table(['Routing', 'Nodes', 'Rows', 'Samples', 'Least gain, %', 'one in ten below',
-		      'median', 'one in ten above', 'greatest'], @rows) . "\n" .
-	       join('', @verdicts) . $self->spmv_growth;
-}
-
-# spmv_verdict BAND, ROUTING, NODES, GAIN...: says whether the published gain of SpMV is
-# within the band of GAIN, and how its case differs.
-sub spmv_verdict
-{
-	my ($self, $band, $routing, $nodes, @gains) = @_;
-	my $ref = $self->{ref}{'spmv-2048'};
-	my $below = grep { $_ < $ref->{value} } @gains;
-
-	return sprintf("* The published %d %% is **%s** the band on %d nodes with %s rows, " .
-		       "%s routing: %.0f to %.0f %%; %d of %d samples are below %d %%. A node " .
-		       "has %.0f rows, in the published case %.0f.\n",
-		       $ref->{value}, inside($ref, @gains[0, -1]), $nodes,
-		       Paper::Plot::spaced($band->{rows}), $routing,
-		       @gains[0, -1], $below, scalar @gains, $ref->{value},
-		       $band->{rows} / $nodes, $Paper::Plan::PUBLISHED_ROWS / 2048);
-}
-
-# Says in how many samples SpMV's gain grows from each number of nodes to the next.
-sub spmv_growth
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-	my @nodes = Paper::Band::spmv_nodes($run, 'spmv');
-
-	return sprintf("* The gain grows from each number of nodes to the next, from %d to %d, " .
-		       "in %s.\n", @nodes[0, -1], join(', ', map {
-		my @drops = Paper::Band::spmv_each($run, $_, \&Paper::Band::gain_drops);
-
-		sprintf('%d of %d samples by %s routing', scalar grep({ !$_ } @drops),
-			scalar @drops, $_)
-	} qw(adaptive deterministic)));
-}
-
 sub picture
 {
 	my ($name, $text) = @_;
@@ -656,38 +571,6 @@ sub reduce
 	} @Paper::Plan::REDUCE);
 }
 
-# Returns the gain of SpMV by number of rows.
-sub by_rows
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-
-	return table(['Nodes', 'Rows', 'In the network, us', 'Messages, us', 'Gain, %'], map {
-		my ($id, $nodes, $rows) = @$_;
-		my $row = $run->has($id) ? $run->answer($id)->{rows}[0] : undef;
-
-		[$nodes, $rows, $row ? (map({ number($row->{$_}) } 'offload us', 'p2p us'),
-					sprintf('%.1f', 100 * ($row->{gain} - 1))) :
-				       ('not run', '', '')]
-	} @Paper::Plan::BY_ROWS);
-}
-
-sub spmv_choices
-{
-	my ($self) = @_;
-	my $run = $self->{run};
-
-	return "Not run.\n" if !$run->has('spmv-base');
-	return table(['Choice', 'In the network, us', 'Messages, us', 'Gain, %'],
-		     map {
-			my $row = $run->answer("spmv-$_->[0]")->{rows}[0];
-
-			[$_->[1], number($row->{'offload us'}),
-			 number($row->{'p2p us'}),
-			 sprintf('%.1f', 100 * ($row->{gain} - 1))]
-		     } @Paper::Plan::SPMV_CHOICES);
-}
-
 sub heat_choices
 {
 	my ($self) = @_;
@@ -767,7 +650,7 @@ sub parts
 			    $self->figure10,
 		CHOICES => $self->choices,
 		REDUCE => $self->reduce,
-		SPMV => $self->spmv_choices,
+		SPMV => Paper::Spmv::choices($self),
 		HEAT => $self->heat_choices,
 		LINKS => $self->links,
 		LATENCY => picture('latency', 'random traffic'),
@@ -785,8 +668,8 @@ sub parts
 				 Paper::Band::count($self->{run})) .
 			 table(['Bands', 'Samples', 'With fitted parameters', 'Fitted'],
 			       Paper::Band::fitted($self->what)),
-		SPMVBAND => $self->spmv_band,
-		SPMVROWS => $self->by_rows,
+		SPMVBAND => Paper::Spmv::band($self),
+		SPMVROWS => Paper::Spmv::by_rows($self),
 		SUMMARY => $self->summary,
 	);
 }
