@@ -84,7 +84,7 @@ our $SPMV = "spmv --from $CHOICE_NODES --to $CHOICE_NODES --rows $CHOICE_ROWS";
 our @SPMV_BANDS = (
 	{name => 'spmv', from => 16, to => 512, rows => 160000, samples => 64,
 	 routings => [qw(adaptive deterministic)], cost => 9},
-	{name => 'spmv-most', from => 2048, to => 2048, rows => 320000, samples => 10,
+	{name => 'spmv-most', from => 2048, to => 2048, rows => 320000, samples => 6,
 	 routings => ['adaptive'], cost => 40},
 );
 our @SPMV_BANDS_QUICK = (

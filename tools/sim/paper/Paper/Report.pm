@@ -243,13 +243,14 @@ sub what
 	return @$self{qw(run ref quick)};
 }
 
-# Is the published number within the band? A number that each sample is fitted to
-# is not compared. A bound holds for the whole band, for a part of it, or not.
+# Is the published number within the band? A number that each sample is fitted to,
+# but for the rounding of times, is not compared. A bound holds for the whole band, for a part of it, or not.
 sub inside
 {
 	my ($ref, $least, $most) = @_;
 
-	return 'fitted' if $ref->{use} eq 'fitted' && number($least) eq number($most);
+	return 'fitted' if $ref->{use} eq 'fitted' && $least > 0.99 * $ref->{value} &&
+			   $most < 1.01 * $ref->{value};
 	return $most <= $ref->{value} ? 'holds' :
 	       $least <= $ref->{value} ? 'holds in part' : 'does not hold'
 		if $ref->{kind} eq 'most';
