@@ -171,6 +171,16 @@ check 'a link is down: a tree around it is planned' planned
 for routing in deterministic adaptive; do
 	check "a link is down: routes around it, $routing" around $routing
 done
+# A switch of MKNS has no routes to nodes whose packets do not cross it. Adaptive packets do not go
+# there if links are down.
+around_switch()
+{
+	"$TOPO" avoid mkns:4x2x2 --failed s0:0 --routes >"$TAP_TMP/avoid" &&
+		"$SIM" traffic --fabric mkns:4x2x2 --load 0.1 --time 5us \
+			--faults <(echo '16 0 down') --routes "$TAP_TMP/avoid"
+}
+
+check 'a link is down: routes around it, adaptive, switches without routes' around_switch
 # Links draw their own numbers: of eight packets that each cross one link, some are
 # lost and some are not.
 apart()

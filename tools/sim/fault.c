@@ -13,15 +13,19 @@ static struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
 	return &s->fault[(size_t)node * s->nports + port];
 }
 
-/* Are all links of the route from @router to @dst up? */
+/*
+ * Are all links of the route from @router to @dst up?  A switch of MKNS has no routes
+ * to targets whose packets do not cross it.
+ */
 static bool reaches(const struct sim *s, u32 router, u32 dst)
 {
 	while (router != dst) {
 		u32 port = sim_route(s, router - s->base, dst);
+		u32 next = ang_topo_neighbor(&s->topo, router, port);
 
-		if (s->down[router] >> port & 1)
+		if (next == ANG_NONE || s->down[router] >> port & 1)
 			return false;
-		router = ang_topo_neighbor(&s->topo, router, port);
+		router = next;
 	}
 	return true;
 }
