@@ -244,7 +244,8 @@ sub what
 }
 
 # Is the published number within the band? A number that each sample is fitted to,
-# but for the rounding of times, is not compared. A bound holds for the whole band, for a part of it, or not.
+# but for the rounding of times, is not compared. A bound holds for the whole band,
+# for a part of it, or not.
 sub inside
 {
 	my ($ref, $least, $most) = @_;
