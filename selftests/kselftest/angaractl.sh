@@ -442,6 +442,29 @@ contexts()
 	ok $? 'a user does not see contexts of others'
 }
 
+# A page with a process, a tree that is down, and links that are down or lose packets.
+page()
+{
+	ctl link set 3 Y+ loss 1e-3 && ctl link set 0 X+ down || why 'a link is not set'
+	in_context angaractl report >"$TMP/out" 2>"$TMP/err"
+	perl -0777 -ne '
+		my ($tree) = m{<h3>Tree 14</h3>(.*?)</svg>}s;
+		my @down = m{<path [^>]*class="down"}g;
+		my @bad = m{<path [^>]*class="bad"}g;
+		exit !(@down == 2 && @bad == 1 && $tree =~ m{8 routers.*; down at [1-8]\.} &&
+			$tree =~ m{class="tree down"} &&
+			m{<table id="processes">.*?<tr><td>0</td><td>[0-9]+</td><td>[^<]+</td><td>0</td><td>1</td></tr>}s &&
+			m{</body></html>\n\z});
+	' <"$TMP/out" || why 'the page lacks a part'
+	ok $? 'report shows a process, a tree that is down, and faults of links'
+	in_context setpriv --reuid 54321 --clear-groups angaractl report >"$TMP/out" \
+		2>"$TMP/err"
+	grep -q 'None has a context that you may see' "$TMP/out" || why 'it shows a process'
+	ok $? 'report shows a user no processes of others'
+	ctl link set 3 Y+ loss 0 && ctl link set 0 X+ up || why 'a link is not as before'
+	works 'tree repair restores tree 14 after the page' '8 participants$' tree repair 14
+}
+
 # A monitor is ready when its socket has joined a group.
 monitor_started()
 {
@@ -760,6 +783,7 @@ routes
 in_band
 users
 contexts
+page
 live
 bad_input
 events

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * angaractl report: a fabric as one HTML page, which needs no other file and no
- * script: cables between routers, load and faults of links, trees.
+ * script: cables between routers, load and faults of links, trees, processes.
  *
  * Texts of a fabric are untrusted: put_text() escapes all of them.
  */
@@ -323,6 +323,87 @@ static int put_trees(struct nl *nl, const struct report *r)
 	return status;
 }
 
+/* Compares contexts: by process, then by node. */
+static int by_process(const void *a, const void *b)
+{
+	static const char *const keys[] = { "uid", "pid", "pkey", "node" };
+	struct json_object *const *x = a, *const *y = b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		uint64_t p = record_number(*x, keys[i]), q = record_number(*y, keys[i]);
+
+		if (p != q)
+			return p < q ? -1 : 1;
+	}
+	return 0;
+}
+
+static bool same_process(struct json_object *x, struct json_object *y)
+{
+	return record_number(x, "pid") == record_number(y, "pid") &&
+	       record_number(x, "pkey") == record_number(y, "pkey");
+}
+
+static void put_cell(const char *text)
+{
+	fputs("<td>", stdout);
+	put_text(text);
+	fputs("</td>", stdout);
+}
+
+/* Prints the row of a process.  @ctx: its first context.  Return: its last one, plus 1. */
+static size_t put_process(struct json_object *ctxs, size_t ctx)
+{
+	struct json_object *c = json_object_array_get_idx(ctxs, ctx), *pkey = NULL;
+	uint64_t last = UINT64_MAX;
+	char name[32];
+	size_t i;
+
+	json_object_object_get_ex(c, "pkey", &pkey);
+	fputs("<tr>", stdout);
+	put_cell(record_string(c, "uid"));
+	put_cell(record_string(c, "pid"));
+	put_cell(pkey_text(pkey, name, sizeof(name)));
+	fputs("<td>", stdout);
+	for (i = ctx; i < json_object_array_length(ctxs); i++) {
+		struct json_object *next = json_object_array_get_idx(ctxs, i);
+		uint64_t node = record_number(next, "node");
+
+		if (!same_process(c, next))
+			break;
+		if (node != last)
+			printf("%s%llu", i == ctx ? "" : " ", (unsigned long long)node);
+		last = node;
+	}
+	printf("</td><td>%zu</td></tr>\n", i - ctx);
+	return i;
+}
+
+/* A table of the processes that have contexts, as far as the caller may see them. */
+static int put_processes(struct nl *nl, const struct report *r)
+{
+	const struct about about = { .has_fabric = true, .fabric = r->fabric.id };
+	struct json_object *ctxs;
+	int status = ctl_dump_or_fail(nl, ANGARA_CMD_CTX_GET, &about, &ctxs);
+	size_t i = 0;
+
+	if (status)
+		return status;
+	fputs("<h2>Processes</h2>\n", stdout);
+	json_object_array_sort(ctxs, by_process);
+	if (!json_object_array_length(ctxs))
+		fputs("<p>None has a context that you may see.</p>\n", stdout);
+	else
+		fputs("<table id=\"processes\"><tr><th>User</th><th>Process</th>"
+		      "<th>Partition</th><th>Nodes</th><th>Contexts</th></tr>\n", stdout);
+	while (i < json_object_array_length(ctxs))
+		i = put_process(ctxs, i);
+	if (i)
+		fputs("</table>\n", stdout);
+	json_object_put(ctxs);
+	return DONE;
+}
+
 static void put_head(const struct report *r)
 {
 	char count[COUNT_TEXT];
@@ -361,6 +442,8 @@ static int report_write(struct nl *nl, struct report *r)
 	put_head(r);
 	put_fabric(r);
 	status = put_trees(nl, r);
+	if (!status)
+		status = put_processes(nl, r);
 	if (!status) {
 		fputs("<h2>Counters of links</h2>\n", stdout);
 		put_links(r);
@@ -398,7 +481,7 @@ static int report_run(struct args *args)
 }
 
 static const struct command commands[] = {
-	{ NULL, "[fabric ID]", "a page in HTML on stdout: links, loads, faults, trees",
+	{ NULL, "[fabric ID]", "a page in HTML on stdout: links, loads, faults, trees, processes",
 	  report_run, 0 },
 };
 
