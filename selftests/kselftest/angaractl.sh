@@ -540,25 +540,24 @@ live()
 	fi
 	timeout 300 angara-run -n 8 angara-bench allreduce >"$TMP/job" 2>&1 &
 	job=$!
-	busy_links || why 'no link gets busy'
+	busy_tree || why 'no tree gets busy'
 	json 'top -j of a job' '$_->{seconds} >= 1 && $_->{links}[0]{flits} > 0 &&
 		join(" ", map { $_->{flits} } @{$_->{links}}) eq
 		join(" ", sort { $b <=> $a } map { $_->{flits} } @{$_->{links}}) &&
 		!!grep { $_->{reduce_packets} > 0 && $_->{state} eq "up" &&
-			$_->{rows} == 8 } @{$_->{trees}}' top count 1
+			$_->{rows} == 8 } @{$_->{trees}}' top interval 5 count 1
 	kill "$job"
 	wait "$job" 2>/dev/null
 }
 
-# busy_links: waits until a link is busy
-busy_links()
+# busy_tree: waits until a tree reduces
+busy_tree()
 {
 	local i
 
 	for i in {1..60}; do
-		ctl top count 1
-		! grep -q '; 0 of 48 links' "$TMP/out" || continue
-		return 0
+		ctl -j top count 1
+		! grep -q '"reduce_packets":[1-9]' "$TMP/out" || return 0
 	done
 	return 1
 }
