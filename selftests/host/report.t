@@ -69,6 +69,24 @@ places()
 			<<<"$places"
 }
 
+# opened OPTION: a browser opens the last page.
+opened()
+{
+	timeout 120 chromium --headless --no-sandbox --disable-gpu --window-size=800,800 \
+		--user-data-dir="$TAP_TMP/profile" "$1" "file://$PAGE"
+}
+
+# A browser reads all routers of the last page, and draws a page that is not empty.
+browser()
+{
+	local picture=$TAP_TMP/page.png
+
+	opened --dump-dom >"$TAP_TMP/dom" && opened --screenshot="$picture" || return
+	wc -c "$picture"
+	[ "$(grep -o '<circle' "$TAP_TMP/dom" | wc -l)" = "$(grep -c '<circle' "$PAGE")" ] &&
+		[ "$(stat -c %s "$picture")" -gt 10000 ]
+}
+
 large()
 {
 	server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:40x30 --only 0 || return
@@ -103,6 +121,11 @@ if command -v xmllint >/dev/null; then
 	check 'a torus of one dimension' page torus:5 5 10
 	check 'nodes and switches' page kns:4x2 14 32
 	check 'places of routers' places
+	if command -v chromium >/dev/null; then
+		check 'a browser shows the page' browser
+	else
+		skip 'a browser shows the page' 'needs chromium'
+	fi
 	check 'a fabric too large for a picture' large
 else
 	skip 'the page' 'needs xmllint (libxml2-utils)'
