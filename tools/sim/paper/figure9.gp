@@ -2,9 +2,9 @@
 #
 # Figure 9: SpMV by number of nodes. A block for each routing of messages:
 # nodes, GFlop/s in the network and by messages, gain in per cent; the paper's
-# points; least and greatest gain over the free parameters, in three blocks: adaptive
-# routing, dimension order, adaptive routing on the most nodes. Variables: title,
-# bands (their names), names of the routings, in quotes.
+# points; least and greatest gain over the free parameters, in two or three blocks:
+# adaptive routing, dimension order, adaptive routing on the most nodes. Variables:
+# title, bands (their names), names of the routings, in quotes.
 
 width = 1060
 height = 600
@@ -32,8 +32,8 @@ set ytics 50
 set xzeroaxis lc rgb "#404040"
 plot for [i=0:1] data index i + 4 using 1:2:3 with filledcurves \
 	fc ls i + 2 fs transparent solid 0.12 noborder title word(bands, i + 1), \
-     data index 6 using 1:(($2+$3)/2):2:3 with yerrorbars \
-	ls 2 lw 3 pt -1 title word(bands, 3), \
+     for [i=3:words(bands)] data index i + 3 using 1:(($2+$3)/2):2:3 with yerrorbars \
+	ls 2 lw 3 pt -1 title word(bands, i), \
      for [i=0:2] data index i using 1:4 with linespoints ls i + 2 \
 	title word(names, i + 1), \
      data index 3 using 1:2 with points ls 9 title "published (the most)"

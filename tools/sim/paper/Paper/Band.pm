@@ -384,7 +384,7 @@ sub spmv_gains
 	} $run->series("band-$band-$routing");
 }
 
-# Returns the least and greatest gain of SpMV in per cent, with a routing.
+# Returns the least and greatest gain of SpMV in per cent, of a band with a routing.
 sub spmv
 {
 	return (spmv_gains(@_))[0, -1];
@@ -496,7 +496,7 @@ sub fitted
 	     ['spmv', 'bands of SpMV, by routing'],
 	     ['spmv-most', 'band of SpMV, most nodes']) {
 		my ($band, $what) = @$_;
-		my @all = $run->series("first-$band");
+		my @all = $run->series("first-$band") or next;
 		my @cycles = map { pegroup($run, $band, number_of($_),
 					   $ref->{'bcast-8-3d'}{value}) // () } @all;
 		my ($good, $more) = (scalar @cycles, '');

@@ -84,9 +84,11 @@ our $SPMV = "spmv --from $CHOICE_NODES --to $CHOICE_NODES --rows $CHOICE_ROWS";
 our @SPMV_BANDS = (
 	{name => 'spmv', from => 16, to => 512, rows => 160000, samples => 64,
 	 routings => [qw(adaptive deterministic)], cost => 9},
-	{name => 'spmv-most', from => 2048, to => 2048, rows => 320000, samples => 6,
+	{name => 'spmv-most', from => 2048, to => 2048, rows => 320000, samples => 32,
 	 routings => ['adaptive'], cost => 40},
 );
+# Does the plan have simulations that take hours?
+our $FULL = 0;
 our @SPMV_BANDS_QUICK = (
 	{%{$SPMV_BANDS[0]}, to => 32, samples => 3, cost => 0.5},
 	{%{$SPMV_BANDS[1]}, from => 64, to => 64, rows => 20000, samples => 2, cost => 0.5},
@@ -176,12 +178,13 @@ sub job
 	return {id => $id, args => [split(' ', $args)], %more};
 }
 
-# Returns the bands of SpMV.
+# Returns the bands of SpMV: several numbers of nodes, and the most nodes, which takes
+# long.
 sub spmv_bands
 {
 	my ($quick) = @_;
 
-	return $quick ? @SPMV_BANDS_QUICK : @SPMV_BANDS;
+	return $quick ? @SPMV_BANDS_QUICK : $FULL ? @SPMV_BANDS : $SPMV_BANDS[0];
 }
 
 # Returns the torus that is twice as large in each dimension.

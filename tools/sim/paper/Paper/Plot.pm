@@ -129,14 +129,15 @@ sub figure9
 		     map { my ($band, $routing) = @$_;
 			   [map { [$_, Paper::Band::spmv($run, $band->{name}, $routing, $_)] }
 			    Paper::Band::spmv_nodes($run, $band->{name})]
-		     } [$bands, 'adaptive'], [$bands, 'deterministic'], [$most, 'adaptive']);
+		     } [$bands, 'adaptive'], [$bands, 'deterministic'],
+		       ($most ? [$most, 'adaptive'] : ()));
 	$self->draw('figure9', 'figure9',
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
 		    bands => join(' ', map { qq("free parameters, $_ rows") }
 				  (map { "$_, " . spaced($bands->{rows}) }
 				   'adaptive', 'dimension order'),
-				  'adaptive, ' . spaced($most->{rows})),
+				  ($most ? 'adaptive, ' . spaced($most->{rows}) : ())),
 		    names => join(' ', map { qq("$_->[1]") } @Paper::Plan::SPMV));
 }
 

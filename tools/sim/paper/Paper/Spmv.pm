@@ -12,25 +12,15 @@ use Paper::Band;
 use Paper::Plan;
 use Paper::Plot;
 
-# Returns the bands of a published number of SpMV: where they are, least and greatest
-# value. They differ by routing or number of nodes.
+# Returns the bands of a published number of SpMV: routing, least and greatest value.
+# The gain is that of the band's most nodes.
 sub limits
 {
 	my ($report, $name) = @_;
-	my $run = $report->{run};
-	my @nodes = Paper::Band::spmv_nodes($run, 'spmv');
-	my ($most) = Paper::Band::spmv_nodes($run, 'spmv-most');
+	my %value = ('spmv-2048' => sub { $_[-1] }, 'spmv-max' => \&max,
+		     'trend-spmv' => \&Paper::Band::gain_drops);
 
-	return (["$nodes[-1] nodes",
-		 Paper::Band::spmv($run, 'spmv', 'adaptive', $nodes[-1])],
-		["$most nodes",
-		 Paper::Band::spmv($run, 'spmv-most', 'adaptive', $most)])
-		if $name eq 'spmv-2048';
-	return ["$nodes[0] to $nodes[-1] nodes",
-		(Paper::Band::spmv_each($run, 'adaptive', \&max))[0, -1]]
-		if $name eq 'spmv-max';
-	return map { [$_,
-		      (Paper::Band::spmv_each($run, $_, \&Paper::Band::gain_drops))[0, -1]] }
+	return map { [$_, (Paper::Band::spmv_each($report->{run}, $_, $value{$name}))[0, -1]] }
 	       qw(adaptive deterministic);
 }
 
