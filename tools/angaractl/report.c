@@ -338,16 +338,24 @@ static int by_process(const void *a, const void *b)
 	return 0;
 }
 
+/*
+ * Do two contexts belong to one process?  A process is not known to a server, and not
+ * to a reader in another pid namespace: then to one partition of a node.
+ */
 static bool same_process(struct json_object *x, struct json_object *y)
 {
-	return record_number(x, "pid") == record_number(y, "pid") &&
-	       record_number(x, "pkey") == record_number(y, "pkey");
+	uint64_t pid = record_number(x, "pid");
+
+	return pid == record_number(y, "pid") &&
+	       record_number(x, "uid") == record_number(y, "uid") &&
+	       record_number(x, "pkey") == record_number(y, "pkey") &&
+	       (pid || record_number(x, "node") == record_number(y, "node"));
 }
 
 static void put_cell(const char *text)
 {
 	fputs("<td>", stdout);
-	put_text(text);
+	put_text(strcmp(text, "-") ? text : "unknown");
 	fputs("</td>", stdout);
 }
 
