@@ -161,8 +161,9 @@ static void watchdog_check(struct afi_domain *d)
 			watchdog_check_calls(g);
 	}
 	/*
-	 * The barrier of a closed group may wait for many polls (a board of an
-	 * embedded fabric), which this thread does not make; arming ends that.
+	 * A tree of a closed group ends after its barrier, which may be on a
+	 * board of an embedded fabric. One poll in a tick would take long to get
+	 * there; arming takes the barrier off its board, and packets complete it.
 	 */
 	if (afi_list_empty(&d->coll->ending))
 		afi_progress(d);

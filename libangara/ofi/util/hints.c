@@ -59,5 +59,5 @@ bool afi_hint_bits(const char *name, u64 wanted, u64 given, enum fi_type type)
 		snprintf(refused, sizeof(refused), "0x%llx",
 			 (unsigned long long)wanted);
 	fi_tostr_r(supported, sizeof(supported), &given, type);
-	return afi_hint(name, false, refused, supported);
+	return afi_hint(name, false, refused, *supported ? supported : "none");
 }
