@@ -40,7 +40,8 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
  * @serial: number of the last programming of the row; unique in the table
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
- * @owned: it is cleared when a file is closed; valid while @set
+ * @owned: it is cleared when a file is closed; valid while @set; for readers of
+ *	rows by netlink
  */
 struct ang_tree_entry {
 	struct angara_tree_row row;

@@ -89,7 +89,7 @@ static int row_set(struct ang_dev *adev, struct ang_router *r,
 	 * until it is cleared.
 	 */
 	if (!ret || ret == -EINTR) {
-		number = ang_row_set(&r->rows, row, job, serial);
+		number = ang_row_set(&r->rows, row, job, serial != NULL);
 		if (serial)
 			*serial = number;
 		row_forget(adev, r, row->tree);

@@ -38,6 +38,7 @@ fault()
 
 mutants()
 {
+	check 'without a fault the steps pass' in_guest guest-user/bin/angara-fm 3
 	faults selftests/fm/mutants.txt fault
 	rm -rf "$FAULT_DIR"
 }

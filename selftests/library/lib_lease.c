@@ -220,6 +220,16 @@ static int ask(const struct ang_fm_request *q, struct ang_fm_reply *reply, int *
 	return reply->err;
 }
 
+/* An administrator clears one row of the tree LIB_TREE. */
+static bool leased_drop(void)
+{
+	struct angara_tree_clear arg = {
+		.size = sizeof(arg), .tree = (uint8_t)number("LIB_TREE", 0),
+	};
+
+	return expect("clear", device_ioctl(ANGARA_IOCTL_TREE_CLEAR, &arg), 0);
+}
+
 /* Leaves a row that stays when its process ends. */
 static bool leased_litter(void)
 {
@@ -327,6 +337,7 @@ const struct part lease_parts[] = {
 	{ "leased steal", leased_steal },
 	{ "leased idle", leased_idle },
 	{ "leased litter", leased_litter },
+	{ "leased drop", leased_drop },
 	{ "leased wrong", leased_wrong },
 	{ "leased hostile", leased_hostile },
 	{ NULL, NULL },

@@ -256,6 +256,7 @@ int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	      uint32_t *router);
 struct about tree_row(const struct fabric *fabric, uint32_t router, uint8_t id);
 void tree_note(struct tree *tree, uint32_t router);
+uint32_t tree_dev(const struct tree *tree);
 int tree_print(struct tree *tree);
 int tree_report_check(const struct tree *tree, uint8_t rule, uint32_t router);
 int tree_report_cleared(const struct tree *tree);

@@ -195,16 +195,6 @@ static int tree_show(struct args *args)
 	return status;
 }
 
-/* Return: number of a device that has a row of the tree, or NO_DEV. */
-static uint32_t any_dev(const struct tree *tree)
-{
-	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
-		if (tree->at[i].state != ANGARA_TREE_STATE_UNSET)
-			return fabric_dev(&tree->fabric, i);
-	}
-	return NO_DEV;
-}
-
 /* Prints the result of a check.  Return: DONE; FAILED if a rule is broken. */
 int tree_report_check(const struct tree *tree, uint8_t rule, uint32_t router)
 {
@@ -244,7 +234,7 @@ static int check_loaded(struct nl *nl, const struct tree *tree)
 
 	if (!tree->set)
 		return not_set(tree);
-	if (tree_rule(nl, any_dev(tree), tree->id, &rule, &router))
+	if (tree_rule(nl, tree_dev(tree), tree->id, &rule, &router))
 		return fail("tree %u: %s", tree->id, nl->error);
 	return tree_report_check(tree, rule, router);
 }

@@ -106,6 +106,16 @@ const char *tree_noun(const struct fabric *fabric, uint32_t router)
 	return router < fabric->nodes ? "node" : "switch";
 }
 
+/* Return: a device that has a row of the tree. */
+uint32_t tree_dev(const struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		if (tree->at[i].state != ANGARA_TREE_STATE_UNSET)
+			return fabric_dev(&tree->fabric, i);
+	}
+	return NO_DEV;
+}
+
 /* Has the kernel check all rows of a tree.  Returns 0 or -errno. */
 int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	      uint32_t *router)

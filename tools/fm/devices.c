@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -122,6 +123,8 @@ int fabric_rows(uint64_t id, int tree, struct fm_row **rows, size_t *count)
 			.is_switch = record_number(r, "router") != node,
 			.pkey = (uint32_t)record_number(r, "pkey"),
 			.delegated = (uint32_t)record_number(r, "delegated"),
+			.down = !strcmp(record_string(r, "state"), "down"),
+			.owned = record_number(r, "owned"),
 		};
 	}
 	json_object_put(records);

@@ -107,6 +107,8 @@ struct fm_fabric {
  * @is_switch: the router is a switch
  * @pkey: partition of the row; 0: the row is not set
  * @delegated: partition, or 0
+ * @down: the tree is down at the router
+ * @owned: a process owns the row
  */
 struct fm_row {
 	uint64_t fabric;
@@ -116,6 +118,18 @@ struct fm_row {
 	bool is_switch;
 	uint32_t pkey;
 	uint32_t delegated;
+	bool down;
+	bool owned;
+};
+
+/**
+ * struct fm_down - trees of administrators that are down
+ * @fabric: fabric
+ * @trees: a bit for each TreeId
+ */
+struct fm_down {
+	uint64_t fabric;
+	uint64_t trees;
 };
 
 /**
@@ -159,9 +173,11 @@ int fabric_in_use(uint64_t id, uint32_t pkey);
 int routes_start(const struct fm_opts *opts, int lock);
 int routes_poll(struct pollfd *polled);
 int routes_run(const struct pollfd *polled);
+uint64_t routes_repaired(uint64_t fabric);
 
 /* trees.c */
-int trees_heal(struct nl *nl, struct fabric *fabric);
+size_t trees_down(struct fm_down *down, size_t most);
+int trees_heal(const struct fm_down *down, size_t count);
 
 /* list.c: returns an exit status */
 int list_status(const struct fm_opts *opts);

@@ -130,7 +130,7 @@ static void lease_adopt(const struct fm_row *rows, size_t n)
 	}
 }
 
-/* Managed trees without a row, a delegation or a lease. */
+/* Managed trees without a row, a delegation or a lease, and not being repaired. */
 static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 {
 	struct fm_row *rows;
@@ -140,7 +140,8 @@ static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 	if (ret)
 		return ret;
 	lease_adopt(rows, n);
-	*set = lease_managed(fabric) & ~lease_trees(fabric->id);
+	/* A tree has no rows for a moment while it is repaired. */
+	*set = lease_managed(fabric) & ~lease_trees(fabric->id) & ~routes_repaired(fabric->id);
 	for (size_t i = 0; i < n; i++)
 		*set &= ~(1ULL << rows[i].tree);
 	free(rows);

@@ -154,13 +154,16 @@ static int lead(const struct fm_opts *opts, int *lock)
 	make_folder(opts->socket);
 	snprintf(path, sizeof(path), "%s.lock", opts->socket);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* The number of a standard stream could be closed with the stream. */
+	if (fd >= 0 && fd <= STDERR_FILENO)
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (fd < 0)
 		return fail("%s: %s", path, strerror(errno));
 	*lock = fd;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return DONE;
 	if (errno == EWOULDBLOCK)
-		puts("angara-fm: waits: another manager runs");
+		puts("angara-fm: waits for another manager to end, or for its repair of trees");
 	while (flock(fd, LOCK_EX))
 		if (errno != EINTR)
 			return fail("%s: %s", path, strerror(errno));

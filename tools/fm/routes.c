@@ -9,12 +9,12 @@
  * changed while there was no manager.
  *
  * The computation of routes may take seconds, and the adapters change routes only
- * when no packet follows them.  So a child process makes the changes, one at a
- * time, and the manager serves its clients meanwhile.  If the manager dies, so
- * does its child, unless it has begun to repair trees: a tree whose rows are
- * cleared has to get its new rows, since no other manager knows its participants.
- * The child keeps the manager's lock until then, so no other manager meets its
- * changes.
+ * when no packet follows them.  So a child process changes routes, and then another
+ * one repairs trees, and the manager serves its clients meanwhile.  It leases no
+ * tree that is being repaired.  If the manager dies, so does a child that changes
+ * routes.  A child that repairs trees goes on: a tree whose rows are cleared has to
+ * get its new rows, since no other manager knows its participants.  The child keeps
+ * the manager's lock until then, so no other manager meets its changes.
  *
  * Events are multicast messages of the driver.  If some are lost, or if there are
  * new devices, the manager looks at all fabrics.  It ends when the driver is
@@ -59,6 +59,8 @@ static struct nl events;	/* socket for events */
 static struct change wanted;	/* the next change */
 static uint64_t due;		/* its time; 0: none is wanted */
 static struct change doing;	/* the change of the child */
+static struct fm_down repaired[FABRICS];	/* trees that the child repairs */
+static size_t num_repaired;	/* number of elements; 0: the child changes routes */
 static pid_t child;		/* process; 0: none */
 static int child_fd = -1;	/* becomes readable when the child ends */
 static bool unloaded;		/* the driver has been unloaded */
@@ -186,54 +188,47 @@ static int routes_list(struct nl *nl, struct change *c)
 	return DONE;
 }
 
-/* Does the work for each fabric of the change.  Return: the worst status. */
-static int routes_each(struct nl *nl, int (*work)(struct nl *nl, struct fabric *fabric))
-{
-	int worst = DONE;
-
-	for (size_t i = 0; i < doing.count; i++) {
-		const struct about about = { .has_fabric = true, .fabric = doing.ids[i] };
-		struct fabric fabric;
-		int status = fabric_find(nl, &about, &fabric);
-
-		if (!status) {
-			status = work(nl, &fabric);
-			fabric_free(&fabric);
-		}
-		worst = status > worst ? status : worst;
-	}
-	return worst;
-}
-
-/* The child.  Return: exit status: that of the change, or BUSY. */
+/* A child.  Return: exit status: that of the change, or BUSY. */
 static int routes_change(void)
 {
 	struct nl nl;
-	int status = ctl_start(&nl), of_trees = DONE;
+	int status = ctl_start(&nl), worst = DONE;
 
 	if (!status && doing.all)
 		status = routes_list(&nl, &doing);
-	if (status)
-		return status;
-	if (!opts->keep_routes)
-		status = routes_each(&nl, routes_set);
-	if (!opts->keep_trees) {
-		/* systemd sends SIGTERM to all processes of a unit. */
-		signal(SIGTERM, SIG_IGN);
-		prctl(PR_SET_PDEATHSIG, 0);
-		of_trees = routes_each(&nl, trees_heal);
+	for (size_t i = 0; !status && i < doing.count; i++) {
+		const struct about about = { .has_fabric = true, .fabric = doing.ids[i] };
+		struct fabric fabric;
+		int ret = fabric_find(&nl, &about, &fabric);
+
+		if (!ret) {
+			ret = routes_set(&nl, &fabric);
+			fabric_free(&fabric);
+		}
+		worst = ret > worst ? ret : worst;
 	}
-	return status > of_trees ? status : of_trees;
+	return status ? status : worst;
 }
 
-/* Starts the change that is due. */
-static void routes_fork(void)
+/*
+ * A child, which ends all repairs that it has begun: signals for the process group
+ * of the manager, or for its unit, are not for this child.
+ */
+static int routes_repair(void)
+{
+	static const int ignored[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, 0);
+	return trees_heal(repaired, num_repaired);
+}
+
+/* Starts a child.  Return: whether it runs. */
+static bool child_start(int (*work)(void))
 {
 	const pid_t parent = getpid();
 
-	doing = wanted;
-	wanted = (struct change){ .count = 0 };
-	due = 0;
 	fflush(NULL);
 	child = fork();
 	if (!child) {
@@ -242,39 +237,75 @@ static void routes_fork(void)
 		close_range(lock_fd + 1, ~0U, 0);
 		if (getppid() != parent)
 			_exit(FAILED);
-		exit(routes_change());
+		exit(work());
 	}
 	child_fd = child > 0 ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
 	if (child_fd >= 0)
-		return;
-	fail("routes: no process can change them: %s", strerror(errno));
+		return true;
+	fail("no process can change routes or trees: %s", strerror(errno));
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 	}
 	child = 0;
+	return false;
+}
+
+/* Repairs trees that are down, after the routes were changed. */
+static void routes_trees(void)
+{
+	if (opts->keep_trees)
+		return;
+	num_repaired = trees_down(repaired, FABRICS);
+	if (num_repaired && !child_start(routes_repair))
+		num_repaired = 0;
+}
+
+/* Starts the change that is due. */
+static void routes_start_change(void)
+{
+	doing = wanted;
+	wanted = (struct change){ .count = 0 };
+	due = 0;
+	if (opts->keep_routes)
+		routes_trees();
+	else
+		child_start(routes_change);
 }
 
 /* Takes the result of the child; if another program was changing routes, repeats the change. */
 static void routes_join(void)
 {
+	bool trees = num_repaired;
 	int status;
 
 	waitpid(child, &status, 0);
 	close(child_fd);
 	child = 0;
 	child_fd = -1;
-	if (!WIFEXITED(status)) {
-		fail("routes: the process that changes them was killed");
+	num_repaired = 0;
+	if (!WIFEXITED(status))
+		fail(trees ? "trees: the process that repairs them was killed; they may be incomplete, see angaractl tree show" :
+			     "routes: the process that changes them was killed");
+	if (trees)
 		return;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == BUSY) {
+		wanted.all |= doing.all;
+		for (size_t i = 0; i < doing.count; i++)
+			change_add(&wanted, doing.ids[i]);
+		if (!due)
+			due = fm_now() + RETRY_NS;
 	}
-	if (WEXITSTATUS(status) != BUSY)
-		return;
-	wanted.all |= doing.all;
-	for (size_t i = 0; i < doing.count; i++)
-		change_add(&wanted, doing.ids[i]);
-	if (!due)
-		due = fm_now() + RETRY_NS;
+	routes_trees();
+}
+
+/** routes_repaired() - trees of a fabric that are being repaired, a bit for each TreeId */
+uint64_t routes_repaired(uint64_t fabric)
+{
+	for (size_t i = 0; i < num_repaired; i++)
+		if (repaired[i].fabric == fabric)
+			return repaired[i].trees;
+	return 0;
 }
 
 /**
@@ -324,6 +355,6 @@ int routes_run(const struct pollfd *polled)
 	if (child && polled[1].revents)
 		routes_join();
 	if (due && !child && due <= fm_now())
-		routes_fork();
+		routes_start_change();
 	return DONE;
 }

@@ -10,33 +10,80 @@
  * libangara, whose members agree on another tree.
  */
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "fm.h"
 
-/* Trees of administrators that are down, a bit for each TreeId. */
-static int trees_down(struct nl *nl, const struct fabric *fabric, uint64_t *down)
+/* The entry of a fabric, at the end if it is new; NULL: there is no room. */
+static struct fm_down *down_entry(struct fm_down *down, size_t *count, size_t most,
+				  uint64_t fabric)
 {
-	const struct about about = { .has_fabric = true, .fabric = fabric->id };
-	struct json_object *rows;
-	uint64_t of_jobs = 0;
-	int status = ctl_dump_or_fail(nl, ANGARA_CMD_TREE_GET, &about, &rows);
+	for (size_t i = 0; i < *count; i++)
+		if (down[i].fabric == fabric)
+			return &down[i];
+	if (*count == most)
+		return NULL;
+	down[*count] = (struct fm_down){ .fabric = fabric };
+	return &down[(*count)++];
+}
 
-	*down = 0;
-	if (status)
-		return status;
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-		uint64_t bit = 1ULL << record_number(row, "tree") % ANGARA_MAX_TREES;
+/* Removes the trees that belong to jobs, and fabrics without trees.  Return: number left. */
+static size_t down_of_admin(struct fm_down *down, size_t count, const struct fm_row *rows,
+			    size_t n)
+{
+	size_t kept = 0;
 
-		if (!strcmp(record_string(row, "state"), "down"))
-			*down |= bit;
-		if (record_number(row, "owned") || record_number(row, "delegated"))
-			of_jobs |= bit;
+	for (size_t k = 0; k < count; k++) {
+		for (size_t i = 0; i < n; i++)
+			if (rows[i].fabric == down[k].fabric &&
+			    (rows[i].owned || rows[i].delegated))
+				down[k].trees &= ~(1ULL << rows[i].tree);
+		if (down[k].trees)
+			down[kept++] = down[k];
 	}
-	*down &= ~of_jobs;
-	json_object_put(rows);
-	return DONE;
+	return kept;
+}
+
+/**
+ * trees_down() - find trees that are down and belong to no job
+ * @down: out: the trees of each fabric that has some
+ * @most: number of elements of @down; trees of other fabrics are left out
+ *
+ * Return: number of fabrics; 0 also if the rows cannot be read.
+ */
+size_t trees_down(struct fm_down *down, size_t most)
+{
+	struct fm_row *rows;
+	size_t n, count = 0;
+
+	if (fabric_rows(0, -1, &rows, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		struct fm_down *d = rows[i].down ?
+			down_entry(down, &count, most, rows[i].fabric) : NULL;
+
+		if (d)
+			d->trees |= 1ULL << rows[i].tree;
+	}
+	count = down_of_admin(down, count, rows, n);
+	free(rows);
+	return count;
+}
+
+/* Is the tree still down, and of an administrator? */
+static bool tree_waits(const struct tree *tree)
+{
+	bool down = false;
+
+	for (uint32_t i = 0; i < tree->fabric.routers; i++) {
+		down |= tree->at[i].state == ANGARA_TREE_STATE_DOWN;
+		if (tree->at[i].delegated)
+			return false;
+	}
+	for (size_t i = 0; i < json_object_array_length(tree->records); i++)
+		if (record_number(json_object_array_get_idx(tree->records, i), "owned"))
+			return false;
+	return down;
 }
 
 /*
@@ -48,11 +95,13 @@ static int tree_heal(struct nl *nl, const struct tree *tree)
 	uint32_t router;
 	uint8_t rule;
 
-	if (tree->root >= tree->fabric.nodes)
-		return fail("tree %u is down and has no root that is a node: delete it",
-			    tree->id);
-	if (tree_rule(nl, tree->fabric.dev[tree->root], tree->id, &rule, &router))
+	if (!tree_waits(tree))
+		return DONE;
+	if (tree_rule(nl, tree_dev(tree), tree->id, &rule, &router))
 		return fail("tree %u: %s", tree->id, nl->error);
+	if (rule && tree->fabric.present < tree->fabric.nodes)
+		return fail("tree %u is down and is not repaired, as it may have rows on other machines",
+			    tree->id);
 	if (rule)
 		return fail("tree %u is down and is not repaired, as its rows are no tree (%s at %s %u): create it again",
 			    tree->id, angara_tree_rule_str(rule),
@@ -61,30 +110,31 @@ static int tree_heal(struct nl *nl, const struct tree *tree)
 }
 
 /**
- * trees_heal() - repair the trees of administrators that are down
- * @nl: socket for requests
- * @fabric: fabric
+ * trees_heal() - repair trees
+ * @down: from trees_down()
+ * @count: number of elements of @down
  *
  * Return: DONE; FAILED, with a message for each tree that stays down.
  */
-int trees_heal(struct nl *nl, struct fabric *fabric)
+int trees_heal(const struct fm_down *down, size_t count)
 {
-	uint64_t down;
-	int status = trees_down(nl, fabric, &down), worst = DONE;
+	struct nl nl;
+	int status = ctl_start(&nl), worst = DONE;
 
-	for (; !status && down; down &= down - 1) {
-		const struct about about = {
-			.has_fabric = true, .fabric = fabric->id,
-			.has_tree = true, .tree = (uint8_t)__builtin_ctzll(down),
-		};
-		struct tree tree;
-		int ret = tree_load(nl, &about, &tree);
+	for (size_t i = 0; !status && i < count; i++)
+		for (uint64_t set = down[i].trees; set; set &= set - 1) {
+			const struct about about = {
+				.has_fabric = true, .fabric = down[i].fabric,
+				.has_tree = true, .tree = (uint8_t)__builtin_ctzll(set),
+			};
+			struct tree tree;
+			int ret = tree_load(&nl, &about, &tree);
 
-		if (!ret) {
-			ret = tree_heal(nl, &tree);
-			tree_free(&tree);
+			if (!ret) {
+				ret = tree_heal(&nl, &tree);
+				tree_free(&tree);
+			}
+			worst = ret ? ret : worst;
 		}
-		worst = ret ? ret : worst;
-	}
 	return status ? status : worst;
 }
