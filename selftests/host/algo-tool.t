@@ -180,7 +180,7 @@ usage()
 		refused 'but there are 2 ranks' cost bcast-torus -l 2:1us:1GB/s --place 0 &&
 		refused 'not a multiple of 8' cost bcast-torus -b 9 &&
 		refused 'only 8 ranks' cost bcast-torus --root 8 &&
-		refused 'one process: start several' cost bcast-torus -l machine &&
+		refused 'needs several processes: start them by a launcher' cost bcast-torus -l machine &&
 		refused 'allgather-ring does not renumber ranks' map allgather-ring &&
 		refused 'the limit is 20000000: take fewer ranks' \
 			simulate allreduce-ring -l 65536:1us:1GB/s &&

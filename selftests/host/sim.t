@@ -722,7 +722,7 @@ check 'missing file' refused 'No such file' coll --config "$TAP_TMP/none"
 check 'no trace to replay' refused 'needs a --file' replay
 check 'trace of another torus' refused 'node 2 is not in the fabric' \
 	replay --torus 2 --file selftests/model/golden.txt
-check 'trace without injections' refused 'no host injects a packet' \
+check 'trace without injections' refused 'the trace has no packet that a host injects' \
 	replay --file <(echo '# nothing')
 check 'no trace' refused 'lines are not records of packets, the first is line 1' \
 	replay --file README.md
