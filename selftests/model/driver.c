@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "test.h"
-#include <angara/fabric.h>
 
 u32 adm(struct host *h, u32 node, const struct angara_adm_cmd *cmd,
 	struct angara_adm_cpl *cpl)
@@ -93,38 +92,6 @@ struct angara_adm_cmd adm_route_cmd(u32 what)
 
 	cmd.route.what = (u8)what;
 	return cmd;
-}
-
-/* Gives node 0 a row, which is at @addr, in two parts. */
-static void row_give(struct host *h, u32 router, u64 addr, u32 bytes)
-{
-	struct angara_adm_cmd cmd = adm_route_cmd(ANGARA_ROUTE_ROW);
-
-	cmd.route.router = cpu_to_le32(router);
-	cmd.route.length = cpu_to_le32(bytes / 2);
-	cmd.route.addr = cpu_to_le64(addr);
-	EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
-	cmd.route.offset = cmd.route.length;
-	cmd.route.length = cpu_to_le32(bytes - bytes / 2);
-	cmd.route.addr = cpu_to_le64(addr + bytes / 2);
-	EXPECT_EQ(adm(h, 0, &cmd, NULL), ANGARA_ADM_ST_OK);
-}
-
-void adm_route_rows(struct host *h, const struct angara_fabric *plan)
-{
-	u64 addr;
-	void *row = host_alloc(h, 0, ANGARA_PAGE_SIZE, &addr);
-	u32 i;
-
-	for (i = 0; i < h->v.topo.routers; i++) {
-		int bytes = angara_fabric_row(plan, i, row, ANGARA_PAGE_SIZE);
-
-		EXPECT(bytes > 0);
-		row_give(h, i, addr, (u32)bytes);
-	}
-	/* The rows' memory is still the last segment: no other one was added. */
-	h->node[0].nsegs--;
-	free(row);
 }
 
 u32 adm_counters_get(struct host *h, u32 router, u32 kind, u32 index, void *out,
