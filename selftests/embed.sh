@@ -23,8 +23,8 @@ inside()
 }
 
 # inside_changed FOLDER FILE FROM TO: compiles a file of the library, with a
-# change, to an object in FOLDER. If the file is a header,
-# all files of the library whose names begin like its own are compiled.
+# change, to an object in FOLDER. If the file is a header, all files of the
+# library whose names begin like its own are compiled.
 inside_changed()
 {
 	local dir=$1 file=libangara/$2 source

@@ -38,7 +38,7 @@ late()
 # Slow allocation of pages in one thread does not block other threads.
 polls()
 {
-	inside "$TAP_TMP" polls -Wl,--wrap=madvise,--wrap=fallocate -pthread &&
+	inside "$TAP_TMP" polls -Wl,--wrap=madvise,--wrap=fallocate &&
 		ANGARA_FABRIC=embedded:2,name=$NAME timeout 600 "$TAP_TMP/polls"
 }
 

@@ -87,8 +87,8 @@ static bool tree_waits(const struct tree *tree)
 }
 
 /*
- * Repairs a tree.  If an adapter has lost its row, nobody knows the participants of
- * its node.  Return: DONE; FAILED, with a message.
+ * Repairs a tree, if all of its rows are there: a row that an adapter has lost held
+ * the number of its node's participants.  Return: DONE; FAILED, with a message.
  */
 static int tree_heal(struct nl *nl, const struct tree *tree)
 {
