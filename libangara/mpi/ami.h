@@ -603,6 +603,7 @@ int ami_data_unpack(const struct ami_data *d);
 void ami_data_close(struct ami_data *d);
 
 /* call.c */
+bool ami_coll_hidden(u32 coll);
 bool ami_call_run(struct ami_call *k);
 bool ami_call_start(struct ami_call *k, MPI_Request *req);
 bool ami_call_init(struct ami_call *k, MPI_Request *req);

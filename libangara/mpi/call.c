@@ -34,6 +34,12 @@ static const struct traits {
 	[AMI_ALLTOALLV] = { .blocks = true, .hidden = true },
 };
 
+/** ami_coll_hidden() - does no member of this function know all lengths? */
+bool ami_coll_hidden(u32 coll)
+{
+	return traits[coll].hidden;
+}
+
 /*
  * Do the arguments of the contribution determine the lengths of blocks at this
  * member?  Otherwise the arguments of the result do.

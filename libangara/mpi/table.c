@@ -67,6 +67,8 @@ static const char *row_parse(char *line, struct ami_row *row)
 		return "expected COLLECTIVE MEMBERS BYTES WAY [MICROSECONDS]";
 	if (coll_parse(words[0], &row->coll))
 		return "unknown COLLECTIVE";
+	if (ami_coll_hidden(row->coll))
+		return "COLLECTIVE with lengths unknown to some members: auto cannot choose by BYTES";
 	if (number_parse(words[1], INT_MAX, &members) || !members)
 		return "MEMBERS is not a number from 1 to 2147483647";
 	row->members = (u32)members;

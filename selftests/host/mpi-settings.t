@@ -368,6 +368,11 @@ check 'a table with an unknown implementation' \
 	bad_table 'allreduce 2 8 fast' 'unknown WAY'
 check 'a table with an unknown collective' \
 	bad_table 'reduceall 2 8 native' 'unknown COLLECTIVE'
+for coll in gatherv scatterv alltoallv; do
+	check "a table with lengths unknown to some members: $coll" \
+		bad_table "$coll 2 8 software" \
+		'COLLECTIVE with lengths unknown to some members: auto cannot choose by BYTES$'
+done
 check 'a table with too many words' \
 	bad_table 'scan 2 8 native 1 2' 'expected COLLECTIVE'
 check 'a table with too few' bad_table 'scan 2 8' 'expected COLLECTIVE'
