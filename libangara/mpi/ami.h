@@ -417,8 +417,16 @@ struct ami_work {
 	int tag;
 };
 
+/*
+ * Lines of the statistics of one form of a function: one for each method, and
+ * one for each algorithm that a setting or the table names, up to the last one
+ * of ANGARA_ALGO_*.
+ */
+#define AMI_ALGO_SHIFT	8U	/* of ANGARA_ALGO_*, which begin at 1 */
+#define AMI_LINES	(AMI_WAYS + (ANGARA_ALGO_DOUBLING_REORDER >> AMI_ALGO_SHIFT))
+
 /**
- * struct ami_count - statistics of one method of one form of a function
+ * struct ami_count - a line of the statistics
  * @calls: number of calls
  * @bytes: bytes of this process's message
  * @ns: total time of the calls
@@ -547,7 +555,7 @@ struct ami {
 	struct angara_job *job;
 	struct angara_domain *dom;
 	struct ami_dev *dev;
-	struct ami_count count[AMI_COLLS][AMI_FORMS][AMI_WAYS];
+	struct ami_count count[AMI_COLLS][AMI_FORMS][AMI_LINES];
 	u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
 	u64 rings[AMI_RINGS];
 	u64 messages;
@@ -563,6 +571,7 @@ void ami_open(void);
 /* settings.c, table.c */
 int ami_settings_read(struct ami_settings *set);
 int ami_way_parse(u32 coll, const char *word, u32 *way, u32 *algo);
+const char *ami_algo_name(u32 algo);
 int ami_table_read(struct ami_settings *set);
 void ami_table_ways(u32 coll, u32 members, bool wanted[AMI_NATIVE]);
 const struct ami_row *ami_table_find(u32 coll, u32 members, u64 bytes);

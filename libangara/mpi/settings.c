@@ -89,6 +89,17 @@ int ami_way_parse(u32 coll, const char *word, u32 *way, u32 *algo)
 	return -EINVAL;
 }
 
+/** ami_algo_name() - name of an algorithm in settings; "" for 0 */
+const char *ami_algo_name(u32 algo)
+{
+	size_t i;
+
+	for (i = 0; i < ALGOS; i++)
+		if (algos[i].algo == algo)
+			return algos[i].word;
+	return "";
+}
+
 /* Lists the algorithms of a function, by their names in settings. */
 static void algo_words(u32 coll, char *words, size_t len)
 {

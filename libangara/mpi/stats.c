@@ -88,10 +88,17 @@ static bool is_around(const struct ami_call *k)
 	       (k->algo == ANGARA_ALGO_RING || k->algo == ANGARA_ALGO_RING2D);
 }
 
+/* Line of a call.  One that passes through has no algorithm. */
+static u32 line_of(const struct ami_call *k)
+{
+	return k->way == AMI_SOFTWARE && k->algo ?
+	       AMI_WAYS - 1 + (k->algo >> AMI_ALGO_SHIFT) : k->way;
+}
+
 /** ami_count_call() - count a completed call */
 void ami_count_call(const struct ami_call *k)
 {
-	struct ami_count *n = &ami.count[k->coll][k->form][k->way];
+	struct ami_count *n = &ami.count[k->coll][k->form][line_of(k)];
 
 	ang_fetch_add(&n->calls, 1);
 	ang_fetch_add(&n->bytes, k->bytes);
@@ -108,15 +115,18 @@ static const char *name_of(enum ami_coll coll, enum ami_form form, char text[32]
 	return text;
 }
 
-static void print_row(enum ami_coll coll, enum ami_form form, enum ami_way way,
+static void print_row(enum ami_coll coll, enum ami_form form, u32 line,
 		      const struct ami_count *n)
 {
+	enum ami_way way = line < AMI_WAYS ? line : AMI_SOFTWARE;
+	u32 algo = line < AMI_WAYS ? 0 : (line - AMI_WAYS + 1) << AMI_ALGO_SHIFT;
 	char name[32];
 
-	fprintf(stderr, "libangara-mpi: %-25s %-9s %10llu %14llu %12.1f\n",
+	fprintf(stderr, "libangara-mpi: %-25s %-8s %10llu %12llu %11.1f%s%s\n",
 		name_of(coll, form, name), ami_way_names[way],
 		(unsigned long long)n->calls, (unsigned long long)n->bytes,
-		(double)n->ns / 1e3 / (double)n->calls);
+		(double)n->ns / 1e3 / (double)n->calls, algo ? "  " : "",
+		ami_algo_name(algo));
 }
 
 static void print_reasons(enum ami_coll coll, enum ami_form form,
@@ -160,7 +170,7 @@ static void print_rings(const u64 rings[AMI_RINGS])
 /** ami_stats_print() - print the sums over all processes, at rank 0 */
 void ami_stats_print(void)
 {
-	static struct ami_count all[AMI_COLLS][AMI_FORMS][AMI_WAYS];
+	static struct ami_count all[AMI_COLLS][AMI_FORMS][AMI_LINES];
 	static u64 passed[AMI_COLLS][AMI_FORMS][AMI_WHYS];
 	struct ami_count numbered;
 	u64 rings[AMI_RINGS], messages;
@@ -176,11 +186,11 @@ void ami_stats_print(void)
 	PMPI_Reduce(&ami.messages, &messages, 1, MPI_UINT64_T, MPI_SUM, 0, ami.world);
 	if (ami.rank)
 		return;
-	fprintf(stderr, "libangara-mpi: %-25s %-9s %10s %14s %12s\n",
+	fprintf(stderr, "libangara-mpi: %-25s %-8s %10s %12s %11s  algorithm\n",
 		"collective", "way", "calls", "bytes", "us per call");
 	for (i = 0; i < AMI_COLLS; i++)
 		for (f = 0; f < AMI_FORMS; f++)
-			for (k = 0; k < AMI_WAYS; k++)
+			for (k = 0; k < AMI_LINES; k++)
 				if (all[i][f][k].calls)
 					print_row(i, f, k, &all[i][f][k]);
 	for (i = 0; i < AMI_COLLS; i++)

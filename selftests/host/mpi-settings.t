@@ -51,8 +51,12 @@ table()
 		allreduce 2 64 software
 		allgather 1 64 software
 		bcast 4 8 software
+		alltoall 2 8 bruck
+		alltoall 2 4096 pairwise
 	END
-	measured "$TAP_TMP/table" allreduce allgather bcast scan &&
+	measured "$TAP_TMP/table" allreduce allgather bcast scan alltoall &&
+		grep '^libangara-mpi: alltoall  *software  *42  .*  bruck$' "$TAP_TMP/said" &&
+		grep '^libangara-mpi: alltoall  *software  *42  .*  pairwise$' "$TAP_TMP/said" &&
 		counted allreduce offload 42 && counted allreduce native 42 &&
 		passed allreduce 'auto selects the MPI' &&
 		counted allgather software 84 && counted bcast software 84 &&
@@ -68,14 +72,20 @@ table()
 }
 
 # algorithms N COLLECTIVE=ALGORITHM...: checks results in each form with these
-# algorithms; the library refuses an algorithm that a collective does not have.
+# algorithms, and that they ran; the library refuses an algorithm that a
+# collective does not have.
 algorithms()
 {
-	local n=$1 names=()
+	local n=$1 names=() name coll
 
 	shift
 	names=("${@/#/ANGARA_MPI_}")
-	(export "${names[@]}" && good "$n" mpi "$n" mix random 15 300)
+	(export "${names[@]}" && good "$n" mpi "$n" mix random 15 300) || return
+	for name; do
+		[[ $name = *_DIMS=* || $name = *_PACKET=* ]] && continue
+		coll=${name%%=*}
+		by_algorithm "${coll,,}" "${name#*=}" || return
+	done
 }
 
 # by_levels N ALGORITHM: checks allgathers by this algorithm, with ranks
@@ -87,12 +97,10 @@ by_levels()
 	for ((i = 0; i < $1; i++)); do
 		echo "$((i % 2)) $((i / 4))	# rank $i"
 	done >"$TAP_TMP/levels"
-	ANGARA_MPI_LEVELS=file:$TAP_TMP/levels algorithms "$1" "ALLGATHER=$2"
+	ANGARA_MPI_LEVELS=file:$TAP_TMP/levels algorithms "$1" "ALLGATHER=$2" || return
 	cat "$TAP_TMP/said"
-	grep '^libangara-mpi: allgather  *software ' "$TAP_TMP/said" &&
-		{ [[ $2 != *-* ]] ||
-			grep '^libangara-mpi: ranks renumbered by levels: [1-9]' \
-				"$TAP_TMP/said"; }
+	[[ $2 != *-* ]] || grep '^libangara-mpi: ranks renumbered by levels: [1-9]' \
+		"$TAP_TMP/said"
 }
 
 # In some communicators the number of members is not a power of two.

@@ -76,6 +76,19 @@ counted()
 		"$TAP_TMP/said")" = "$3" ]
 }
 
+# by_algorithm COLLECTIVE ALGORITHM: do the statistics say that all calls by software, of any form,
+# used this algorithm?
+by_algorithm()
+{
+	awk -v coll="$1" -v algorithm="$2" '
+		$1 != "libangara-mpi:" || $2 != coll { next }
+		{ way = $3 == "i" || $3 == "init" ? 4 : 3 }
+		$way != "software" { next }
+		{ print; n++ }
+		NF != way + 4 || $NF != algorithm { others++ }
+		END { exit !n || others }' "$TAP_TMP/said"
+}
+
 # passed COLLECTIVE REASON: do the statistics say that calls of this collective passed through, for
 # this reason?
 passed()
