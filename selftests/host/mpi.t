@@ -223,6 +223,31 @@ no_fabric()
 			"$TAP_TMP/said"
 }
 
+# A program that is linked with the library, before the MPI, needs no LD_PRELOAD; angara-mpirun
+# starts it, too.
+linked()
+{
+	local programs=$OUT/tests/mpi-openmpi program start
+
+	variant plain selftests/mpi:linked || return
+	for program in linked-c linked-fortran; do
+		ldd "$programs/$program" >"$TAP_TMP/libraries"
+		cat "$TAP_TMP/libraries"
+		awk '/libmpi/ { mpi = 1 } /libangara-mpi-openmpi/ { first = !mpi }
+			END { exit !first }' "$TAP_TMP/libraries" || return
+	done
+	for start in mpirun.openmpi "$OUT/bin/angara-mpirun"; do
+		timeout 600 "$start" --oversubscribe -n 2 -x ANGARA_FABRIC=embedded \
+			-x ANGARA_MPI_STATS=1 "$programs/linked-c" >"$TAP_TMP/said" 2>&1
+		cat "$TAP_TMP/said"
+		[ "$(grep -c 'rank [01]: 1' "$TAP_TMP/said")" = 2 ] &&
+			counted allreduce offload 2 || return
+		good 2 timeout 600 "$start" --oversubscribe -n 2 -x ANGARA_FABRIC=embedded \
+			-x ANGARA_MPI_STATS=1 "$programs/linked-fortran" &&
+			counted allreduce offload 6 || return
+	done
+}
+
 # cannot_open TEXT COMMAND...: one line has the reason, and results are right.
 cannot_open()
 {
@@ -360,6 +385,7 @@ by_openmpi()
 	check 'heat in Fortran: equal bits' heat host '2 5' heat
 	check 'SpMV in C: equal bits' spmv host 4 apps spmv 1000 30
 	check 'SpMV in Fortran: equal bits' spmv host 4 spmv
+	check 'programs that are linked with the library' linked
 	check 'no program' says 'no program' 2 "$OUT/bin/angara-mpirun"
 	check 'a program without an MPI' says 'name the MPI by --mpi' 2 \
 		"$OUT/bin/angara-mpirun" -n 2 true
