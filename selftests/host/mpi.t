@@ -25,6 +25,17 @@ taken()
 	done
 }
 
+# types RUN: all 31 datatypes that adapters reduce go over them, with each operation; 3 other
+# datatypes, products of complex numbers and operations of the program pass through.
+types()
+{
+	good 2 "$1" offload 2 coll types && cat "$TAP_TMP/said" && counted allreduce offload 360 &&
+		counted scan software 360 &&
+		passed allreduce 'unsupported datatype' | grep ' 48 calls' &&
+		passed allreduce 'unsupported operation' | grep ' 8 calls' &&
+		passed allreduce 'user-defined operation' | grep ' 2 calls'
+}
+
 reasons()
 {
 	cat "$TAP_TMP/said"
@@ -328,6 +339,7 @@ by_openmpi()
 		check "collectives use this implementation: $way" taken $way
 	done
 	check 'statistics name the reason of calls that pass through' reasons
+	check 'every datatype' types host
 	for way in native auto; do
 		check "results equal those of the MPI alone: $way" \
 			good 4 ways $way mpi 4 coll alike
@@ -440,10 +452,14 @@ by_guest()
 	check 'guest root: Open MPI, collectives use adapters' taken offload
 	check 'guest root: MPICH' good 2 guest_mpich offload 2 coll each
 	check 'guest root: MPICH, collectives use adapters' taken offload
+	check 'guest root: Open MPI, every datatype' types guest_openmpi
+	check 'guest root: MPICH, every datatype' types guest_mpich
 	check 'guest root: MPICH, random calls' \
 		good 3 guest_mpich software 3 coll random 1 80
 	check "guest root: MPICH, beside the MPI's own persistent ones" \
 		good 2 guest_mpich offload 2 mix native
+	check 'guest root: MPICH, status of several requests' \
+		good 2 guest_mpich offload 2 mix status
 	check 'guest root: MPICH, all forms' \
 		good 2 guest_mpich offload 2 mix each
 	check 'guest root: MPICH, all forms use adapters' forms offload

@@ -6,6 +6,8 @@
  *
  * 	mpirun -n N coll each		datatypes, operations, roots, sizes, communicators
  * 	mpirun -n N coll alike		as each, but all members use equal datatypes
+ * 	mpirun -n N coll types		every datatype; an operation of the program on a
+ * 					derived one
  * 	mpirun -n N coll random SEED STEPS	random calls on overlapping communicators
  * 	mpirun -n N coll threads	with MPI_THREAD_MULTIPLE
  * 	mpirun -n N coll idle		members that wait use no processor time
@@ -218,6 +220,47 @@ static void user_op(int c)
 	MPI_Op_free(&op);
 }
 
+/* Adds the two ints of each element, which has gaps between and after them. */
+static void gap_sum(void *in, void *out, int *n, MPI_Datatype *type)
+{
+	MPI_Aint lb, extent;
+	int i, k;
+
+	MPI_Type_get_extent(*type, &lb, &extent);
+	for (i = 0; i < *n; i++)
+		for (k = 0; k < 2; k++) {
+			size_t at = (size_t)i * (size_t)extent + (size_t)k * 2 * sizeof(int);
+
+			*(int *)((char *)out + at) += *(int *)((char *)in + at);
+		}
+}
+
+/* An operation of the program on elements of a derived datatype. */
+static void user_op_derived(int c)
+{
+	int in[20], out[20], n, here, i, good = 1;
+	MPI_Datatype pair, element;
+	MPI_Op op;
+
+	MPI_Comm_size(comms[c], &n);
+	MPI_Comm_rank(comms[c], &here);
+	MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
+	MPI_Type_create_resized(pair, 0, 4 * sizeof(int), &element);
+	MPI_Type_commit(&element);
+	MPI_Op_create(gap_sum, 1, &op);
+	for (i = 0; i < 20; i++) {
+		in[i] = here * 100 + i;
+		out[i] = -1;
+	}
+	MPI_Allreduce(in, out, 5, element, op, comms[c]);
+	for (i = 0; i < 20; i++)
+		good &= out[i] == (i % 2 ? -1 : n * (n - 1) * 50 + n * i);
+	check(good, "user operation on a derived type", comm_names[c], n);
+	MPI_Op_free(&op);
+	MPI_Type_free(&element);
+	MPI_Type_free(&pair);
+}
+
 static void inter(void)
 {
 	MPI_Comm half, both;
@@ -291,6 +334,7 @@ static void each(void)
 		each_scattering(c);
 		each_length(c);
 		user_op(c);
+		user_op_derived(c);
 		pending(c);
 		mixed(c, c);
 		for (i = 0; i < 20; i++)
@@ -301,6 +345,12 @@ static void each(void)
 	}
 	inter();
 	come_and_go();
+}
+
+static void every_type(void)
+{
+	each_type(0);
+	user_op_derived(0);
 }
 
 static void random_step(unsigned long *state)
@@ -453,6 +503,8 @@ int main(int argc, char **argv)
 	alike = !strcmp(mode, "alike");
 	if (alike || !strcmp(mode, "each"))
 		each();
+	else if (!strcmp(mode, "types"))
+		every_type();
 	else if (!strcmp(mode, "random"))
 		while (steps--)
 			random_step(&state);

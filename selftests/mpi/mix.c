@@ -12,6 +12,7 @@
  * 	mpirun -n N mix many		threads, and more communicators than contexts
  * 	mpirun -n N mix late		non-blocking calls before a communicator has a team
  * 	mpirun -n N mix world		the first call is non-blocking, on MPI_COMM_WORLD
+ * 	mpirun -n N mix status		MPI_Request_get_status of several requests, of MPI 4.1
  * 	mpirun -n N mix native		waits, also for a persistent request of the MPI library
  * 	mpirun -n N mix long		elements of more than 1 GiB; 6 GB of memory
  * 	mpirun -n N mix longer		elements of more than 2 GiB; 10 GB
@@ -502,6 +503,58 @@ static void late(void)
 	check(b == size - 1, "with a team", b);
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+/*
+ * Functions that tell which requests are complete let collectives make progress,
+ * also if the program only repeats these calls; the requests stay.
+ */
+static int several(int which, MPI_Request r[3], int *at)
+{
+	int flag = 0, done = 0, indices[3] = { 0 };
+
+	switch (which) {
+	case 0:
+		MPI_Request_get_status_all(3, r, &flag, MPI_STATUSES_IGNORE);
+		return flag;
+	case 1:
+		MPI_Request_get_status_any(3, r, at, &flag, MPI_STATUS_IGNORE);
+		return flag;
+	default:
+		MPI_Request_get_status_some(3, r, &done, indices, MPI_STATUSES_IGNORE);
+		*at = indices[0];
+		return done > 0;
+	}
+}
+
+static void status(void)
+{
+	int a[3] = { rank, rank + 1, rank + 2 }, b[3], i, t, at;
+	double until = MPI_Wtime() + 60;
+	MPI_Request r[3];
+
+	for (t = 0; t < 30; t++) {
+		at = 0;
+		for (i = 0; i < 3; i++)
+			MPI_Iallreduce(&a[i], &b[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+				       &r[i]);
+		while (!several(t % 3, r, &at) && MPI_Wtime() < until)
+			;
+		check(MPI_Wtime() < until, "no request is complete", t);
+		check(at >= 0 && at < 3 && b[at] == size * (size - 1) / 2 + size * at, "sum", b[at]);
+		for (i = 0; i < 3; i++)
+			check(r[i] != MPI_REQUEST_NULL, "request that stays", i);
+		MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+		for (i = 0; i < 3; i++)
+			check(b[i] == size * (size - 1) / 2 + size * i, "sum", b[i]);
+	}
+}
+#else
+static void status(void)
+{
+	check(0, "no MPI 4.1", MPI_VERSION);
+}
+#endif
+
 #ifdef PERSISTENT
 /* A collective of the MPI library is in progress when the wait starts. */
 static void native(void)
@@ -616,6 +669,8 @@ int main(int argc, char **argv)
 		late();
 	else if (!strcmp(mode, "world"))
 		world();
+	else if (!strcmp(mode, "status"))
+		status();
 	else if (!strcmp(mode, "native"))
 		native();
 	else if (!strcmp(mode, "long"))

@@ -56,6 +56,8 @@ SETTER(ulong, unsigned long)
 SETTER(float, float)
 SETTER(double, double)
 SETTER(ldouble, long double)
+SETTER(llong, long long)
+SETTER(ullong, unsigned long long)
 
 #define PAIR_SETTER(name, type)						\
 	static void set_##name(void *buf, int i, int v)			\
@@ -69,6 +71,21 @@ PAIR_SETTER(2int, int)
 PAIR_SETTER(float_int, float)
 PAIR_SETTER(double_int, double)
 PAIR_SETTER(long_int, long)
+
+/*
+ * The MPIs themselves order some types wrongly: Open MPI 4.1 and MPICH 4.0 take
+ * MPI_UNSIGNED_LONG as signed, Open MPI 4.1 takes MPI_OFFSET as unsigned.
+ */
+static void set_positive(void *buf, int i, int v)
+{
+	((long *)buf)[i] = v < 0 ? -v : v;
+}
+
+static void set_float_complex(void *buf, int i, int v)
+{
+	((float *)buf)[2 * i] = (float)v;
+	((float *)buf)[2 * i + 1] = (float)(-v - i);
+}
 
 static void set_complex(void *buf, int i, int v)
 {
@@ -91,17 +108,38 @@ const struct type types[] = {
 	{ "float_int", MPI_FLOAT_INT, PAIR, 8, set_float_int },
 	{ "double_int", MPI_DOUBLE_INT, PAIR, 16, set_double_int },
 	{ "long_int", MPI_LONG_INT, PAIR, 16, set_long_int },
+	/* CLASSES end here. */
+	{ "long long", MPI_LONG_LONG, WHOLE, 8, set_llong },
+	{ "unsigned long", MPI_UNSIGNED_LONG, WHOLE, 8, set_positive },
+	{ "unsigned long long", MPI_UNSIGNED_LONG_LONG, WHOLE, 8, set_ullong },
+	{ "int32_t", MPI_INT32_T, WHOLE, 4, set_int },
+	{ "int64_t", MPI_INT64_T, WHOLE, 8, set_long },
+	{ "uint32_t", MPI_UINT32_T, WHOLE, 4, set_unsigned },
+	{ "aint", MPI_AINT, INTEGER, 8, set_long },
+	{ "offset", MPI_OFFSET, INTEGER, 8, set_positive },
+	{ "count", MPI_COUNT, INTEGER, 8, set_long },
+	{ "float complex", MPI_C_FLOAT_COMPLEX, COMPLEX, 8, set_float_complex },
+	{ "integer", MPI_INTEGER, INTEGER, 4, set_int },
+	{ "integer4", MPI_INTEGER4, INTEGER, 4, set_int },
+	{ "integer8", MPI_INTEGER8, INTEGER, 8, set_long },
+	{ "real", MPI_REAL, REAL, 4, set_float },
+	{ "real4", MPI_REAL4, REAL, 4, set_float },
+	{ "real8", MPI_REAL8, REAL, 8, set_double },
+	{ "double precision", MPI_DOUBLE_PRECISION, REAL, 8, set_double },
+	{ "complex", MPI_COMPLEX, COMPLEX, 8, set_float_complex },
+	{ "complex of double precision", MPI_DOUBLE_COMPLEX, COMPLEX, 16, set_complex },
+	{ "2integer", MPI_2INTEGER, PAIR, 8, set_2int },
 };
 static_assert(sizeof(types) == TYPES * sizeof(*types), "types");
 
 const struct op ops[] = {
-	{ "sum", MPI_SUM, B(WHOLE) | B(REAL) | B(COMPLEX) },
-	{ "prod", MPI_PROD, B(WHOLE) | B(REAL) | B(COMPLEX) },
-	{ "min", MPI_MIN, B(WHOLE) | B(REAL) },
-	{ "max", MPI_MAX, B(WHOLE) | B(REAL) },
-	{ "band", MPI_BAND, B(WHOLE) },
-	{ "bor", MPI_BOR, B(WHOLE) },
-	{ "bxor", MPI_BXOR, B(WHOLE) },
+	{ "sum", MPI_SUM, B(WHOLE) | B(INTEGER) | B(REAL) | B(COMPLEX) },
+	{ "prod", MPI_PROD, B(WHOLE) | B(INTEGER) | B(REAL) | B(COMPLEX) },
+	{ "min", MPI_MIN, B(WHOLE) | B(INTEGER) | B(REAL) },
+	{ "max", MPI_MAX, B(WHOLE) | B(INTEGER) | B(REAL) },
+	{ "band", MPI_BAND, B(WHOLE) | B(INTEGER) },
+	{ "bor", MPI_BOR, B(WHOLE) | B(INTEGER) },
+	{ "bxor", MPI_BXOR, B(WHOLE) | B(INTEGER) },
 	{ "land", MPI_LAND, B(WHOLE) },
 	{ "lor", MPI_LOR, B(WHOLE) },
 	{ "lxor", MPI_LXOR, B(WHOLE) },
@@ -271,7 +309,7 @@ void each_reduction(int c)
 	int n, t, o, i;
 
 	MPI_Comm_size(comms[c], &n);
-	for (t = 0; t < TYPES; t++)
+	for (t = 0; t < CLASSES; t++)
 		for (o = 0; o < OPS; o++) {
 			if (!(ops[o].kinds & B(types[t].kind)))
 				continue;
@@ -290,7 +328,7 @@ void each_scattering(int c)
 	int n, t, o, i, which;
 
 	MPI_Comm_size(comms[c], &n);
-	for (t = 0; t < TYPES; t++)
+	for (t = 0; t < CLASSES; t++)
 		for (o = 0; o < OPS; o++) {
 			if (!(ops[o].kinds & B(types[t].kind)))
 				continue;
@@ -303,4 +341,16 @@ void each_scattering(int c)
 					scattered(c, which, &types[t], &ops[o], count, i);
 				}
 		}
+}
+
+void each_type(int c)
+{
+	int t, o;
+
+	for (t = 0; t < TYPES; t++)
+		for (o = 0; o < OPS; o++)
+			if (ops[o].kinds & B(types[t].kind)) {
+				allreduce(c, &types[t], &ops[o], 7, o % 2);
+				scattered(c, SCAN, &types[t], &ops[o], 7, o % 2);
+			}
 }

@@ -10,10 +10,12 @@
 
 #define MAX_COUNT	40000
 #define COUNTS		9
-#define TYPES		14
+#define TYPES		34
+#define CLASSES		14	/* types of which at least one is of each class */
 #define OPS		12
 
-enum kind { WHOLE, REAL, COMPLEX, PAIR };
+/* WHOLE: integers of C; INTEGER: others, which have no logical operations. */
+enum kind { WHOLE, REAL, COMPLEX, PAIR, INTEGER };
 
 struct type {
 	const char *name;
@@ -53,10 +55,12 @@ void reduce(int c, const struct type *t, const struct op *op, int count, int in_
 void scattered(int c, enum scattering which, const struct type *t, const struct op *op,
 	       int count, int in_place);
 /*
- * Tests every datatype with every operation, on one communicator, in some
- * lengths.
+ * Tests a datatype of each class with every operation, on one communicator, in
+ * some lengths.
  */
 void each_reduction(int c);
 void each_scattering(int c);
+/* Tests every datatype with every operation, once. */
+void each_type(int c);
 
 #endif /* REDUCTIONS_H */
