@@ -222,6 +222,22 @@ words()
 	done
 }
 
+# Help and man page of angara-mpirun have all variables that the library defines as ENV_*.
+settings_told()
+{
+	local name num=0
+
+	"$OUT/bin/angara-mpirun" --help >"$TAP_TMP/help"
+	while read -r name; do
+		num=$((num + 1))
+		echo "$name"
+		grep -qE "^ANGARA_MPI_.*$name\>" "$TAP_TMP/help" &&
+			grep -q "^\.It Ev ANGARA_MPI_.*$name\>" tools/man/angara-mpirun.1 || return
+	done < <(sed -n 's/^#define ENV_.*_\([A-Z]*\)"$/\1/p
+		s/^#define ENV_.*"\([A-Z]*\)"$/\1/p' libangara/mpi/*.c)
+	[ $num -ge 7 ]
+}
+
 # bare COMMAND...: mpirun without the additions of angara-mpirun
 bare()
 {
@@ -417,6 +433,7 @@ by_openmpi()
 	for command in angara-mpirun angara-mpi-tune; do
 		check "$command: -h, --help, -V, --version" words "$command"
 	done
+	check 'angara-mpirun: every setting is documented' settings_told
 }
 
 # The library is built with sanitizers, whose runtime must load first; leaks of
