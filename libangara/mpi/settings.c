@@ -17,7 +17,10 @@
 #define ENV_DIMS	ENV_PREFIX "ALLREDUCE_DIMS"
 #define ENV_STATS	ENV_PREFIX "STATS"
 
-/* Bytes up to which auto uses a tree: it is faster for short messages. */
+/*
+ * Bytes up to which auto uses a tree if there is no table: a rule.  The MPI
+ * alone can be faster, also for short messages: angara-mpi-tune measures it.
+ */
 #define DEFAULT_LONGEST	4096U
 #define MOST_PART	(16U << 20)
 
