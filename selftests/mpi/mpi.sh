@@ -57,14 +57,15 @@ good()
 }
 
 # mpi N PROGRAM [ARG]...: runs a program of selftests/mpi with N processes and
-# statistics
+# statistics, under Open MPI of this machine, or under the MPI that WITH names
 mpi()
 {
-	local n=$1 program=$2
+	local n=$1 program=$2 options=()
 
 	shift 2
-	env ANGARA_MPI_STATS=1 timeout 600 "$OUT/bin/angara-mpirun" --oversubscribe \
-		-n "$n" "$OUT/tests/mpi-openmpi/$program" "$@"
+	[ "${WITH:-openmpi}" != openmpi ] || options=(--oversubscribe)
+	env ANGARA_MPI_STATS=1 timeout 600 "$OUT/bin/angara-mpirun" "${options[@]}" \
+		-n "$n" "$OUT/tests/mpi-${WITH:-openmpi}/$program" "$@"
 }
 
 # counted COLLECTIVE WAY CALLS: do the statistics of the last program have this

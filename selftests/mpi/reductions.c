@@ -73,8 +73,8 @@ PAIR_SETTER(double_int, double)
 PAIR_SETTER(long_int, long)
 
 /*
- * The MPIs themselves order some types wrongly: Open MPI 4.1 and MPICH 4.0 take
- * MPI_UNSIGNED_LONG as signed, Open MPI 4.1 takes MPI_OFFSET as unsigned.
+ * Open MPI 4.1 itself orders two types wrongly: MPI_UNSIGNED_LONG as signed,
+ * MPI_OFFSET as unsigned numbers.
  */
 static void set_positive(void *buf, int i, int v)
 {
