@@ -251,6 +251,26 @@ static void team_move(struct angara_team *team)
 	}
 }
 
+/*
+ * Has a team work although it has no collective in progress: is it going to be
+ * lost, or are there members that have to be notified?
+ */
+static bool team_stirs(const struct angara_team *team)
+{
+	if (team->lost)
+		return !ang_all_notified(team->spread, team->size);
+	return team->doomed || (team->parent && team->parent->lost);
+}
+
+static bool teams_still(const struct ang_colls *c)
+{
+	const struct angara_team *team = c->teams;
+
+	while (team && !team_stirs(team))
+		team = team->next;
+	return !team;
+}
+
 /** ang_coll_progress() - advance all software collectives of a context */
 void ang_coll_progress(struct angara_ctx *ctx)
 {
@@ -264,6 +284,7 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	ang_msg_hear(ctx);
 	for (team = c->teams; team; team = team->next)
 		team_move(team);
+	c->still = teams_still(c);
 	/*
 	 * Ring the doorbell only if operations were posted here.  The same
 	 * doorbell starts operations of the caller that ANGARA_MORE held back.
@@ -535,6 +556,7 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
 		return;
 	team->lost = status;
 	team->culprit = culprit;
+	team->ctx->colls.still = false;
 }
 
 /**
@@ -556,6 +578,7 @@ void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 
 	if (!op)
 		return;
+	ctx->colls.still = false;
 	if (cookie & 1)
 		op->gets--;
 	else

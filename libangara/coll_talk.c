@@ -290,6 +290,7 @@ void ang_talk_open(struct angara_team *team)
 	team->checker->team = team;
 	team->next = c->teams;
 	c->teams = team;
+	c->still = false;
 	if (!ang_kept_open(team))
 		ang_coll_fail(team, team->rank, ANGARA_ST_DMA);
 }

@@ -281,7 +281,7 @@ bool ang_reap(struct angara_ctx *ctx)
 	}
 	if (ctx->ci != from)
 		cq_consumed(ctx);
-	if (ctx->colls.teams)
+	if (ang_coll_due(ctx))
 		ang_coll_progress(ctx);
 	return boarded || ctx->ci != from;
 }

@@ -152,6 +152,8 @@ struct ang_strays {
  * @nended: number of @ended
  * @busy: collectives in progress
  * @active: the collectives are being advanced; prevents recursion
+ * @still: without a collective in progress, only a new message gives the teams
+ *	work
  */
 struct ang_colls {
 	struct angara_team *teams;
@@ -162,6 +164,7 @@ struct ang_colls {
 	u32 nended;
 	u32 busy;
 	bool active;
+	bool still;
 };
 
 #define ANG_SLOT_WORDS	1024U	/* a bit for each of 65536 slots */
@@ -392,6 +395,7 @@ static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
 int ang_msg_open(struct angara_ctx *ctx);
 void ang_msg_close(struct angara_ctx *ctx);
 bool ang_has_message(struct angara_ctx *ctx);
+bool ang_msg_unheard(const struct angara_ctx *ctx);
 void ang_msg_hear(struct angara_ctx *ctx);
 
 /* coll_run.c, coll_talk.c */
@@ -400,6 +404,15 @@ void ang_coll_progress(struct angara_ctx *ctx);
 void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
 void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg);
 void ang_coll_end(struct angara_ctx *ctx);
+
+/* Has a team of the context work? */
+static inline bool ang_coll_due(const struct angara_ctx *ctx)
+{
+	const struct ang_colls *c = &ctx->colls;
+
+	return c->teams && (!c->still || c->busy ||
+			    (ctx->create.msg_bytes && ang_msg_unheard(ctx)));
+}
 
 /* rma.c */
 int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,

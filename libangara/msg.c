@@ -248,6 +248,18 @@ static void skip_heard(struct angara_ctx *ctx)
 }
 
 /**
+ * ang_msg_unheard() - does ang_msg_hear() have anything to do?
+ * @ctx: context with a receive buffer
+ */
+bool ang_msg_unheard(const struct angara_ctx *ctx)
+{
+	u32 units;
+
+	return ctx->msg_heard != ctx->msg_at ||
+	       record_kind(ctx, ctx->msg_heard, &units) != ANGARA_MSG_NONE;
+}
+
+/**
  * ang_msg_hear() - handle the library's own messages
  * @ctx: context
  *

@@ -54,9 +54,11 @@ static int wait_event(struct angara_ctx *ctx, int timeout_ms)
 	return ret;
 }
 
-static bool wait_spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg)
+/* @start: the time now */
+static bool wait_spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
+		      u64 start)
 {
-	u64 end = ang_now_ns() + ctx->spin_ns;
+	u64 end = start + ctx->spin_ns;
 	unsigned int i;
 
 	do {
@@ -138,7 +140,7 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 	u64 end = start + (u64)(timeout_ms > 0 ? timeout_ms : 0) * ANG_NS_PER_MS;
 	int ret;
 
-	if (timeout_ms && !ctx->dead && wait_spin(ctx, done, arg)) {
+	if (timeout_ms && !ctx->dead && wait_spin(ctx, done, arg, start)) {
 		ctx->spin_ns = ctx->spin_most;
 		return 0;
 	}
