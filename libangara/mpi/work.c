@@ -119,6 +119,21 @@ static bool team_step(struct ami_team *t)
 	return !t->first;
 }
 
+/* Advances the operations of all teams. */
+static void dev_step(struct ami_dev *dev)
+{
+	struct ami_team **at;
+
+	for (at = &dev->busy; *at;) {
+		struct ami_team *t = *at;
+
+		if (team_step(t))
+			*at = t->next_busy;
+		else
+			at = &t->next_busy;
+	}
+}
+
 /*
  * Takes completions and advances operations.  Return: -errno: the device is
  * gone.
@@ -126,7 +141,6 @@ static bool team_step(struct ami_team *t)
 static int dev_poll(struct ami_dev *dev, int timeout_ms)
 {
 	struct angara_completion c[8];
-	struct ami_team **at;
 	int n = timeout_ms ? angara_poll_wait(dev->ctx, c, 8, timeout_ms) :
 			     angara_poll(dev->ctx, c, 8);
 	int i;
@@ -137,14 +151,7 @@ static int dev_poll(struct ami_dev *dev, int timeout_ms)
 		req->status = c[i].status;
 		req->live = false;
 	}
-	for (at = &dev->busy; *at;) {
-		struct ami_team *t = *at;
-
-		if (team_step(t))
-			*at = t->next_busy;
-		else
-			at = &t->next_busy;
-	}
+	dev_step(dev);
 	if (n == -ETIMEDOUT)
 		work_native();
 	return n < 0 && n != -ETIMEDOUT ? n : 0;
@@ -238,6 +245,9 @@ static struct ami_work *dev_ended(struct ami_dev *dev)
 /**
  * ami_work_add() - append an operation to the queue of its team, and start it
  * @w: operation; if it has an error, this member cannot take part in it
+ *
+ * Does not poll the context: a poll without a completion may yield the
+ * processor, although other members wait for this operation.
  */
 void ami_work_add(struct ami_work *w)
 {
@@ -249,7 +259,7 @@ void ami_work_add(struct ami_work *w)
 		ang_fetch_add(&t->unclosed, 1);
 	ami_lock(dev);
 	team_push(t, w);
-	dev_poll(dev, 0);
+	dev_step(dev);
 	ami_unlock(dev);
 }
 
@@ -262,10 +272,14 @@ static int work_sleep(struct ami_work *w)
 	if (t->first != w || !t->team || !ami_run_receives(w))
 		return dev_poll(t->dev, AMI_WAIT_MS);
 	ret = angara_team_received_wait(t->team, t->arrived + 1, AMI_WAIT_MS);
-	if (ret && ret != -ETIMEDOUT)
-		w->err = ret;
-	else if (ret)
+	if (!ret) {
+		dev_step(t->dev);
+		return 0;
+	}
+	if (ret == -ETIMEDOUT)
 		work_native();
+	else
+		w->err = ret;
 	return dev_poll(t->dev, 0);
 }
 
