@@ -563,7 +563,7 @@ programs()
 	done
 	# The operation is the last argument that names one.
 	# shellcheck disable=SC2016 # the program expands these
-	printf 'for w; do case $w in allreduce|bcast|barrier) op=$w ;; esac; done\n%s\n' \
+	printf 'for w; do case $w in allreduce|bcast*|barrier) op=$w ;; esac; done\n%s\n' \
 		"$1" >>"$TAP_TMP/fake/angara-mpirun"
 	chmod +x "$TAP_TMP"/fake/angara* "$TAP_TMP/fake/mpirun.openmpi" \
 		"$TAP_TMP/fake/bin/mpi-bench.openmpi"
@@ -586,12 +586,14 @@ rows_offloaded()
 	programs 'for way in $ANGARA_MPI_ALLREDUCE $ANGARA_MPI_BCAST $ANGARA_MPI_BARRIER; do
 		[ $way = offload ] || exit 3
 	done
-	echo "libangara-mpi: $op    offload    8 0 1.0" >&2'
+	for coll in $(echo "$op" | tr - " "); do
+		echo "libangara-mpi: $coll    offload    8 0 1.0"
+	done >&2'
 	measure_programs "$@" || {
 		cat "$TAP_TMP/said"
 		return 1
 	}
-	for op in allreduce bcast barrier; do
+	for op in allreduce bcast bcast-barrier barrier; do
 		[ "$(grep -c "^[123],angara,,mpi-$op,4,8,2.5$" "$TAP_TMP/fake/out")" = 3 ] &&
 			grep "^1,openmpi,.*,mpi-$op,4,8," "$TAP_TMP/fake/out" || return
 	done
