@@ -100,6 +100,27 @@ sub table
 		    $head, ['---', map { '---:' } @$head[1 .. $#$head]], @rows);
 }
 
+# Returns what is published: a number or a trend; or the limit of a bound that is not
+# published, but chosen here.
+sub published
+{
+	my ($ref) = @_;
+
+	return 'grows' if $ref->{kind} eq 'trend';
+	return "$ref->{value}, chosen" if kind($ref) eq 'bounds' && $ref->{use} eq 'predicted';
+	return $ref->{value};
+}
+
+# The kinds that are counted separately: a trend or a bound is met more easily than a
+# number.
+sub kind
+{
+	my ($ref) = @_;
+
+	return $ref->{kind} eq 'trend' ? 'trends' :
+	       $ref->{kind} eq 'most' || $ref->{kind} eq 'least' ? 'bounds' : 'numbers';
+}
+
 # Returns a row of a table: the published number next to the simulated number.
 sub compare
 {
@@ -108,7 +129,7 @@ sub compare
 	my $j = judge($ref, $value);
 
 	$self->{judged}{$name} = $j;
-	return ($ref->{value}, number($value), $j->{text},
+	return (published($ref), number($value), $j->{text},
 		!$j->{ok} ? '**OUTSIDE**' :
 		$ref->{use} eq 'fitted' ? 'fitted' : 'within');
 }
@@ -169,8 +190,8 @@ sub verdict
 	my ($speed, $slowed) = Paper::Speed::promised($self->{run}, $name);
 
 	$value //= $speed;
-	return ($ref->{value}, '', '', 'not run') if !defined $value;
-	return ($ref->{value}, number($value), '', 'not judged: the machine was not idle')
+	return (published($ref), '', '', 'not run') if !defined $value;
+	return (published($ref), number($value), '', 'not judged: the machine was not idle')
 		if $slowed && !judge($ref, $value)->{ok};
 	return $self->compare($name, $value);
 }
@@ -226,7 +247,8 @@ sub band_of
 		my @bands = Paper::Spmv::limits($self, $name);
 		my @inside = map { inside($ref, @$_[1, 2]) } @bands;
 
-		return (join(', ', map { sprintf('%.0f to %.0f (%s)', @$_[1, 2, 0]) } @bands) .
+		return ('on ' . Paper::Spmv::case($self, $name) . ': ' .
+			join(', ', map { sprintf('%.0f to %.0f (%s)', @$_[1, 2, 0]) } @bands) .
 			$decreases,
 			(grep { $_ ne $inside[0] } @inside) ? join(', ', @inside) : $inside[0]);
 	}
@@ -259,12 +281,14 @@ sub inside
 	       $ref->{value} > $most ? 'above' : 'within';
 }
 
-# Returns, for the judged numbers with a use such as "fitted": their count, how
-# many are within their margin, and the names of the others.
+# tally USE, KIND: returns, for what is judged and has a use such as "fitted", and a
+# kind if it is given: their count, how many are within their margin, and the names of
+# the others.
 sub tally
 {
-	my ($self, $use) = @_;
-	my @names = sort grep { $self->{ref}{$_}{use} eq $use }
+	my ($self, $use, $kind) = @_;
+	my $ref = $self->{ref};
+	my @names = sort grep { $ref->{$_}{use} eq $use && (!$kind || kind($ref->{$_}) eq $kind) }
 		    keys %{$self->{judged}};
 	my @out = grep { !$self->{judged}{$_}{ok} } @names;
 
@@ -280,10 +304,15 @@ sub summary
 		     map { $_->{command} ? "$_->{command} --$_->{parameter}" :
 					   $_->{parameter} }
 		     grep { $_->{origin} eq 'fitted' } @{$self->{origins}};
-	my ($all, $good, $out) = $self->tally('predicted');
+	my ($all, $good, $out) = $self->tally('predicted', 'numbers');
 	my $text = "$good of $all predicted numbers are within their margin$out";
 
-	my $rules = $self->{rules};
+	($all, $good, $out) = $self->tally('predicted', 'trends');
+	$text .= "Apart from numbers, $good of $all predicted trends are as published$out";
+	($all, $good, $out) = $self->tally('predicted', 'bounds');
+	$text .= "$good of $all bounds whose limit was chosen here, not published, hold$out";
+
+	my $rules = $self->{rules}{predicted};
 
 	$text .= "Section 3.1 says that a whole packet is waited for; the default does not " .
 		 "wait. Of the $rules->{all} predicted numbers that are simulated with both " .
@@ -301,6 +330,24 @@ sub summary
 		   values %{$self->{ref}};
 	$text .= "$good of $all promised speeds and sizes are within their margin";
 	return $text . ($left ? ", $left are not judged" : '') . $out;
+}
+
+# Returns the numbers of the summary as a table, and those of the known numbers.
+sub counts
+{
+	my ($self) = @_;
+	my @rows = map { ["$_->[0], $_->[1]", ($self->tally(@$_[1, 0]))[0, 1]] }
+		   ['numbers', 'predicted'], ['trends', 'predicted'], ['bounds', 'predicted'],
+		   ['numbers', 'known'], ['numbers', 'fitted'];
+
+	for my $use ('predicted', 'known') {
+		my $rules = $self->{rules}{$use};
+
+		push @rows, ["numbers with both rules, $use: cut-through", @$rules{qw(all base)}],
+			["numbers with both rules, $use: store-and-forward",
+			 @$rules{qw(all forward)}];
+	}
+	return table(['Kind', 'How many', 'Within their margin'], @rows);
 }
 
 # Returns the table of origins of parameters.
@@ -381,12 +428,12 @@ sub fits
 		 $self->routing_fit // 'not run', $default{' routing'}]);
 }
 
-# count_within REFERENCES, VALUES: how many predicted numbers there are, and how
+# count_within REFERENCES, VALUES, USE: how many numbers with this use there are, and how
 # many of them are within their margin, by rule. VALUES: by rule and name.
 sub count_within
 {
-	my ($ref, $values) = @_;
-	my @names = grep { $ref->{$_}{use} eq 'predicted' } keys %{$values->{base}};
+	my ($ref, $values, $use) = @_;
+	my @names = grep { $ref->{$_}{use} eq $use } keys %{$values->{base}};
 
 	return {all => scalar @names, map { my $by = $values->{$_};
 		($_ => scalar grep { judge($ref->{$_}, $by->{$_})->{ok} } @names)
@@ -415,7 +462,7 @@ sub forward
 		$value{$way}{'heat-' . int($_ / 1e6) . 'M'} = $gain->{$_}{32768}
 			for @Paper::Plan::CELLS;
 	}
-	$self->{rules} = count_within($ref, \%value);
+	$self->{rules} = {map { ($_ => count_within($ref, \%value, $_)) } qw(predicted known)};
 	for my $name (sort { $ref->{$a}{order} <=> $ref->{$b}{order} } keys %{$value{base}}) {
 		push @rows, ["$ref->{$name}{text}", $ref->{$name}{value},
 			     map { my $j = judge($ref->{$name}, $value{$_}{$name});
@@ -673,6 +720,7 @@ sub parts
 		SPMVBAND => Paper::Spmv::band($self),
 		SPMVROWS => Paper::Spmv::by_rows($self),
 		SUMMARY => $self->summary,
+		COUNTS => $self->counts,
 	);
 }
 

@@ -24,6 +24,40 @@ sub limits
 	       qw(adaptive deterministic);
 }
 
+# Returns the nodes and rows of these bands. They differ from those of the published
+# number.
+sub case
+{
+	my ($report, $name) = @_;
+	my ($band) = Paper::Plan::spmv_bands($report->{quick});
+	my $nodes = $name eq 'spmv-2048' ? $band->{to} : "$band->{from} to $band->{to}";
+
+	return "$nodes nodes, " . Paper::Plot::spaced($band->{rows}) . ' rows';
+}
+
+# Returns the bands of SpMV's published numbers by routing, and whether these are within
+# them.
+sub bands
+{
+	my ($report) = @_;
+	my @rows;
+
+	for my $name (qw(spmv-2048 spmv-max trend-spmv)) {
+		my $ref = $report->{ref}{$name};
+
+		for (limits($report, $name)) {
+			my ($routing, $least, $most) = @$_;
+
+			push @rows, [$ref->{text}, $routing, case($report, $name),
+				sprintf('%.0f to %.0f%s', $least, $most,
+					$ref->{kind} eq 'trend' ? ' decreases' : ' %'),
+				Paper::Report::inside($ref, $least, $most)];
+		}
+	}
+	return Paper::Report::table(['Published', 'Routing', 'Band on', 'Band',
+				     'Published is'], @rows);
+}
+
 # Returns the gain of SpMV over the plausible range, by routing and number of
 # nodes.
 sub band
@@ -51,7 +85,7 @@ sub band
 	return Paper::Report::table(['Routing', 'Nodes', 'Rows', 'Samples', 'Least gain, %',
 				     'one in ten below', 'median', 'one in ten above',
 				     'greatest'], @rows) . "\n" .
-	       join('', @verdicts) . growth($report);
+	       join('', @verdicts) . growth($report) . "\n" . bands($report);
 }
 
 # verdict REPORT, BAND, ROUTING, NODES, GAIN...: says whether the published gain of SpMV is
