@@ -142,6 +142,18 @@ mtx_gives()
 		"$norm $elements"
 }
 
+# The first rows of a matrix have their elements in all of its columns. With a single row, its
+# element of the vector is 1 after each division by the greatest magnitude, as at the start, and all
+# others stay: each multiplication gives the same.
+some_rows()
+{
+	same "$(spmv --n 80 --rows 79 | field elements)" 790 &&
+		same "$(spmv --n 80 --rows 80 | field crc32)" "$(spmv --n 80 | field crc32)" &&
+		! same "$(spmv --n 80 --rows 79 | field crc32)" "$(spmv --n 80 | field crc32)" &&
+		same "$(spmv --n 80 --nnz 80 --rows 1 --iters 8 | field norm)" \
+			"$(spmv --n 80 --nnz 80 --rows 1 --iters 1 | field norm)"
+}
+
 if ! echo '#include <zlib.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
 	skip 'applications' 'zlib.h is missing: install zlib1g-dev'
 	plan
@@ -173,6 +185,7 @@ for rank in 0 3; do
 		}
 	done
 done
+check 'spmv: some rows' some_rows
 check 'spmv: full rows' same "$(spmv --n 8 --nnz 8 | field elements)" 64
 check 'other optimization builds' build_optimized
 BIN=$TAP_TMP/O3/bin
@@ -245,8 +258,14 @@ check 'spmv: more elements than columns' says '--nnz 9: more than the 8' 2 \
 	"$BIN/angara-spmv" --n 8 --nnz 9
 check 'spmv: 17 trees' says "--trees '17': not a number from 1 to 16" 2 \
 	"$BIN/angara-spmv" --trees 17
-check 'spmv: matrix and size' says '--matrix excludes --n and --nnz' 2 \
-	"$BIN/angara-spmv" --matrix "$TAP_TMP/m.mtx" --n 3
+for option in n nnz rows; do
+	check "spmv: matrix and --$option" says '--matrix excludes --n, --nnz and --rows' 2 \
+		"$BIN/angara-spmv" --serial --matrix "$TAP_TMP/m.mtx" --$option 3
+done
+check 'spmv: some rows, several processes' says '--rows needs --serial' 2 \
+	"$BIN/angara-spmv" --rows 3
+check 'spmv: more rows than the matrix has' says '--rows 9: more than the 8 rows' 2 \
+	"$BIN/angara-spmv" --serial --n 8 --nnz 2 --rows 9
 check 'bcast-file: missing file' says 'nowhere: No such file' 2 \
 	"$BIN/angara-bcast-file" nowhere
 check 'bcast-file: a folder' says 'not a regular file' 2 \

@@ -542,7 +542,7 @@ measured()
 	local what='heat equation, 40 000 cells on 32 nodes, measured:'
 	local -a t
 
-	t=("$(cell angara-heat2d 5)" "$(cell angara-heat2d 4)" "$(cell angara-heat2d 6)"
+	t=("$(cell angara-heat2d 6)" "$(cell angara-heat2d 5)" "$(cell angara-heat2d 7)"
 		"$(cell "$what least" 3)" "$(cell "$what median" 3)" "$(cell "$what greatest" 3)"
 		"$(cell "$what least" 6)" "$(cell "$what median" 6)" "$(cell "$what greatest" 6)")
 	echo "${t[*]}"
@@ -550,7 +550,12 @@ measured()
 		{
 			exit !($1 > 0 && $1 <= $2 && $2 <= $3 && near($1, $4) &&
 			       near($2, $5) && near($3, $6) && $7 >= $8 && $8 >= $9 && $9 > 1)
-		}' <<<"${t[*]}"
+		}' <<<"${t[*]}" || return
+	# The rows of a node, with the columns of the whole matrix.
+	[ "$(cell angara-spmv 3)" = '1250 rows of 40 000 columns' ] &&
+		[[ $(cell angara-spmv 4) = 20??-??-?? ]] &&
+		cat "$OUT"/cache/measured-spmv-*.txt &&
+		grep -q '^# spmv: rows of 40000 columns' "$OUT"/cache/measured-spmv-*.txt
 }
 
 # Both engines do the same work at each load, and the rate of busy routers is the

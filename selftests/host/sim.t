@@ -473,7 +473,7 @@ fair()
 }
 
 # The table has the median and the spread of the runs of a program that takes 30, 20, 90, 25 and 21
-# us in turn; the simulator accepts this table.
+# us in turn for the rows and columns that are asked for; the simulator accepts this table.
 measure()
 {
 	local bin=$TAP_TMP/measured
@@ -481,12 +481,13 @@ measure()
 	mkdir "$bin"
 	cat >"$bin/angara-spmv" <<-'END'
 		#!/bin/sh
+		[ "$3 $4 $5 $6" = '--rows 640 --n 5000' ] || exit
 		echo x >>"$0.runs"
 		us=$(echo 30 20 90 25 21 | cut -d ' ' -f "$(wc -l <"$0.runs")")
-		echo "{\"n\":$4,\"us_multiply\":$us.000,\"mflops\":1}"
+		echo "{\"n\":$6,\"us_multiply\":$us.000,\"mflops\":1}"
 	END
 	chmod +x "$bin/angara-spmv"
-	BIN=$bin tools/sim/measure spmv 640 >"$TAP_TMP/medians" || return
+	BIN=$bin tools/sim/measure spmv --columns 5000 640 >"$TAP_TMP/medians" || return
 	cat "$TAP_TMP/medians"
 	[ "$(tail -n 1 "$TAP_TMP/medians")" = \
 		'640 0.000025000 # 0.000020000 to 0.000090000' ] &&
@@ -622,6 +623,10 @@ check 'measure: bad number of runs' env RUNS=0 bash -c \
 	'! tools/sim/measure spmv 10 2>&1 | grep -v "not a number from 1 to 99"'
 check 'measure: what?' measure_says "'dance': neither spmv nor heat2d" dance
 check 'measure: bad number' measure_says "'1k': not a number" spmv 1k
+check 'measure: no number of columns' measure_says "'': not a number" spmv --columns
+check 'measure: more rows than columns' measure_says '9 rows: more than the 8 columns' \
+	spmv --columns 8 8 9
+check 'measure: columns of a grid' measure_says "'--columns': not a number" heat2d --columns 8
 check 'measure: no program' env BIN=/none bash -c \
 	'! tools/sim/measure heat2d 100 2>&1 | grep -v "no /none/angara-heat2d"'
 check 'a checkpoint, with timers' checkpoint coll --op allreduce \

@@ -26,6 +26,7 @@
  * @app: this process
  * @n: rows of a generated matrix, 0 if not given
  * @nnz: elements in each of its rows, 0 if not given
+ * @rows: rows that a serial run multiplies, 0: all
  * @iters: iterations
  * @trees: trees to use
  * @matrix: Matrix Market file, or NULL
@@ -35,6 +36,7 @@ struct options {
 	struct app *app;
 	uint64_t n;
 	uint64_t nnz;
+	uint64_t rows;
 	uint64_t iters;
 	uint64_t trees;
 	const char *matrix;
@@ -79,11 +81,12 @@ struct spmv {
 
 const char tool_name[] = "angara-spmv";
 
-enum { OPT_NNZ = APP_OPT_OWN, OPT_MATRIX, OPT_ITERS, OPT_TREES };
+enum { OPT_NNZ = APP_OPT_OWN, OPT_ROWS, OPT_MATRIX, OPT_ITERS, OPT_TREES };
 
 static const struct opt opts[] = {
 	{ 'n', "n", "N", "rows of a generated matrix (default 20000)", NULL },
 	{ OPT_NNZ, "nnz", "D", "elements in each of its rows (default 10)", NULL },
+	{ OPT_ROWS, "rows", "R", "with --serial, multiply the first R rows only", NULL },
 	{ OPT_MATRIX, "matrix", "FILE",
 	  "a Matrix Market file instead of a generated matrix", "@file" },
 	{ OPT_ITERS, "iters", "K", "multiplications (default 10)", NULL },
@@ -106,6 +109,8 @@ static int take(void *to, int id, const char *value)
 	case OPT_NNZ:
 		return app_taken(app_number(o->app, "--nnz", value, 1, CSR_MAX_ROW,
 					    &o->nnz));
+	case OPT_ROWS:
+		return app_taken(app_number(o->app, "--rows", value, 1, MAX_N, &o->rows));
 	case OPT_MATRIX:
 		o->matrix = value;
 		return -1;
@@ -130,14 +135,20 @@ static const struct opts_command command = {
 
 static int check_options(struct app *app, struct options *o)
 {
-	if (o->matrix && (o->n || o->nnz))
-		return app_bad_input(app, "--matrix excludes --n and --nnz: the "
+	if (o->matrix && (o->n || o->nnz || o->rows))
+		return app_bad_input(app, "--matrix excludes --n, --nnz and --rows: the "
 				     "file has the size and the elements");
+	if (o->rows && !o->run.serial)
+		return app_bad_input(app, "--rows needs --serial");
 	o->n = o->n ? o->n : 20000;
 	o->nnz = o->nnz ? o->nnz : 10;
 	if (!o->matrix && o->nnz > o->n)
 		return app_bad_input(app, "--nnz %llu: more than the %llu columns "
 				     "of the matrix", (unsigned long long)o->nnz,
+				     (unsigned long long)o->n);
+	if (o->rows > o->n)
+		return app_bad_input(app, "--rows %llu: more than the %llu rows "
+				     "of the matrix", (unsigned long long)o->rows,
 				     (unsigned long long)o->n);
 	return 0;
 }
@@ -187,35 +198,39 @@ static void start_vector(double *x, uint64_t n)
 }
 
 /*
- * Multiplies by the whole matrix in one process; the caller frees the resulting
- * vector @x.
+ * Multiplies by the whole matrix, or by its first rows, in one process; the
+ * caller frees the resulting vector @x. With few rows, all other elements of a
+ * vector are written again after each multiplication, as the allgather of a
+ * process with so many rows does it: a cache keeps no element for longer than
+ * there. Writing them is no part of the time.
  */
 static int run_serial(struct spmv *s, double **x, struct result *res)
 {
+	uint64_t rows = s->opt->rows ? s->opt->rows : s->n, k;
 	size_t bytes = s->n * sizeof(double);
 	double *y = malloc(bytes), *swap, start;
 	struct csr a = { };
-	uint64_t k;
 	int err;
 
 	*x = malloc(bytes);
 	*res = (struct result) { };
-	err = *x && y ? rows_of(s, 0, s->n, &a) :
+	err = *x && y ? rows_of(s, 0, rows, &a) :
 			app_fail(s->app, -ENOMEM, "cannot allocate vectors of %llu elements",
 				 (unsigned long long)s->n);
 	if (err)
 		goto out;
 	start_vector(*x, s->n);
-	start = app_now();
 	for (k = 0; k < s->opt->iters; k++) {
+		start = app_now();
 		csr_multiply(&a, *x, y);
-		res->norm = csr_scale(y, s->n);
+		res->norm = csr_scale(y, rows);
+		res->multiply += app_now() - start;
+		memcpy(y + rows, *x + rows, (s->n - rows) * sizeof(double));
 		swap = *x;
 		*x = y;
 		y = swap;
 	}
-	res->wall = app_now() - start;
-	res->multiply = res->wall;
+	res->wall = res->multiply;
 	res->elements = a.start[a.rows];
 	res->crc = (uint32_t)crc32_z(0, (Bytef *)*x, bytes);
 out:
