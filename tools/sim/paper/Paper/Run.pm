@@ -15,9 +15,9 @@ use strict;
 use warnings;
 use Digest::SHA qw(sha1_hex);
 use File::Path qw(make_path);
-use List::Util qw(max sum);
+use List::Util qw(max sum uniq);
 use JSON::PP;
-use POSIX qw(sysconf);
+use POSIX qw(strftime sysconf);
 use Time::HiRes qw(time sleep);
 
 # Seconds between two polls of the simulator: short at first, so that the
@@ -109,13 +109,16 @@ sub cache_name
 		       sha1_hex($key));
 }
 
-# Returns a cached result, if it is complete and its files exist.
+# Returns a cached result, if it is complete and its files exist. A result without
+# the time of its end has that of its file.
 sub cached
 {
 	my ($self, $job) = @_;
-	my $text = slurp($self->cache_name($job)) // return;
+	my $path = $self->cache_name($job);
+	my $text = slurp($path) // return;
 	my $known = eval { decode_json($text) } // return;
 
+	$known->{end} //= (stat($path))[9];
 	return if !defined $known->{others} || grep { !-s "$self->{out}/data/$_" }
 		       values %{$job->{files} // {}};
 	return $known;
@@ -158,6 +161,16 @@ sub idle
 	my ($self, @answers) = @_;
 
 	return $self->others(@answers) <= IDLE;
+}
+
+# Returns the day on which simulations have run, or the first and the last of several
+# days: a cached result may be of an earlier day than the report.
+sub days
+{
+	my ($self, @ids) = @_;
+	my @days = uniq(sort map { strftime('%F', localtime($self->answer($_)->{end})) } @ids);
+
+	return @days > 1 ? "$days[0] to $days[-1]" : $days[0];
 }
 
 # Returns the command of the simulator, in one process or in several.
@@ -213,6 +226,7 @@ sub ended
 	}
 	return {
 		rows => rows(slurp($sim->{stdout})),
+		end => int(time),
 		wall => time - $sim->{begin},
 		cpu => $cpu,
 		others => max(0, busy() - $sim->{busy} - $cpu),

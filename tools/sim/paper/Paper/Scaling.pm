@@ -100,7 +100,10 @@ sub text
 		'them: balance is the mean of the parts\' events over the most of one, ' .
 		'both summed over the windows of time after which parts wait for each ' .
 		'other. It bounds the efficiency on as many processors if all events ' .
-		"cost the same.\n\n" .
+		'cost the same. Measured on ' .
+		$run->days(grep { $run->has($_) } map { my $n = $_;
+			map { "$_-$n" } qw(strong strong-processes weak weak-processes) } @WAYS) .
+		".\n\n" .
 		Paper::Report::table(['Scaling', 'By', 'Events', 'Seconds',
 		       'Efficiency, measured', 'Balance, counted'], @rows);
 }

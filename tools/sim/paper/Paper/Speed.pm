@@ -124,7 +124,7 @@ sub time_table
 		my ($ids, $what) = @$_;
 
 		if (grep { !$run->has($_) } @$ids) {
-			push @rows, [$what, 'not run', '', '', '', ''];
+			push @rows, [$what, 'not run', '', '', '', '', ''];
 			next;
 		}
 		$busy++ if !idle($run, @$ids);
@@ -134,18 +134,25 @@ sub time_table
 			     sprintf('%.0f', $run->others(map { $run->answer($_) } @$ids)),
 			     @$ids == 1 ?
 			     (sprintf('%.0f', $run->answer($ids->[0])->{kib} / 1024),
-			      per_node($run->answer($ids->[0]))) : ('', '')];
+			      per_node($run->answer($ids->[0]))) : ('', ''),
+			     $run->days(@$ids)];
 	}
 	return Paper::Report::table(['Simulation', 'Seconds', 'of processors',
-				     'Others, %', 'Memory, MiB', 'Bytes per node'],
+				     'Others, %', 'Memory, MiB', 'Bytes per node',
+				     'Measured on'],
 				    @rows) .
 	       sprintf("\n%s\n", $busy ? "The machine was not idle during $busy of " .
 			'these simulations: their times are too long.' :
 			'The machine was idle.');
 }
 
+# Ids of the simulations of both engines, and of the textbook's routers.
+my @ENGINES = (map({ ("speed-$_", "speed-$_-1") } qw(packet flit)), 'speed-textbook');
+
 # Both engines with the same traffic. The flit engine counts the routers that
-# have flits; the packet engine has the same number.
+# have flits; the packet engine has the same number, as packets, load and routes
+# are the same. Packets of one flit have no row at 0.4, because they saturate
+# both engines, which then do not do the same work.
 sub engines
 {
 	my ($run) = @_;
@@ -214,7 +221,11 @@ sub text
 	       'packets at the same load in both engines. Columns are millions ' .
 	       'of router-cycles, those of routers that have flits ("busy"), and ' .
 	       'links crossed by flits, per second of a processor. Idle routers ' .
-	       "cost nothing.\n\n" . engines($run) .
+	       'cost nothing. The flit engine counts the busy routers; both engines ' .
+	       'have its share, as they have the same packets. Packets of one flit have ' .
+	       'no row at 0.4: PCIe carries just that, and the routers accept less, so ' .
+	       'both engines are saturated, and do not do the same work. Measured on ' .
+	       $run->days(@ENGINES) . ".\n\n" . engines($run) .
 	       "\nBookSim 2 simulated 0.6 to 0.9 million router-cycles per " .
 	       'second on one core at 0.05, and a third of that at 0.2, with ' .
 	       "packets of one flit on 8x8x8. Here, on the same work:\n\n" .
