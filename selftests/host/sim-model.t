@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The simulator compared with the device model: both run the same random
-# scenarios of puts, gets, broadcasts and reductions over random trees, on
-# fabrics of every kind, with and without faults of links; in every fifth scenario
+# scenarios of puts, gets, messages, atomic operations, broadcasts and reductions
+# over random trees, on fabrics of every kind, with and without faults of links; in every fifth scenario
 # links are down, and routes and trees lead around them. The model checks its
 # memory and completions, the simulator its sums; the packets that cross each
 # link, block and host are the same, and so are the model's counters. SET=full,
@@ -128,6 +128,7 @@ scenario()
 		return 1
 	}
 	! detours || echo "$1" >>"$TAP_TMP/rerouted"
+	grep -oE ': INJECT [A-Z]+ ' "$TAP_TMP/model" | sort -u >>"$TAP_TMP/kinds"
 	deterministic && adaptive
 }
 
@@ -136,6 +137,19 @@ rerouted()
 {
 	echo "$(wc -l <"$TAP_TMP/rerouted") of $((SCENARIOS / 5)) scenarios"
 	[ "$(wc -l <"$TAP_TMP/rerouted")" -gt $((SCENARIOS / 7)) ]
+}
+
+# Most scenarios have operations of each kind; DATA answers gets, and atomic operations that return
+# the old value.
+kinds()
+{
+	local kind count
+
+	for kind in PUT GET SEND ATOMIC DATA ACK BCAST REDUCE ALLREDUCE; do
+		count=$(grep -c " $kind " "$TAP_TMP/kinds")
+		echo "$kind in $count of $SCENARIOS scenarios"
+		[ "$count" -gt $((SCENARIOS / 2)) ] || return
+	done
 }
 
 # scenarios FIRST: runs scenarios FIRST, FIRST + 10, ...
@@ -158,4 +172,5 @@ for ((first = 1; first <= 10; first++)); do
 	check "scenarios $first, $((first + 10)), ... to $SCENARIOS" scenarios "$first"
 done
 check 'scenarios with routes around links' rerouted
+check 'operations of each kind' kinds
 plan

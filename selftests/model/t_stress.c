@@ -20,6 +20,8 @@
 #define TREES		ANG_DEF_TREES
 #define MAX_LOCAL	3
 #define MAX_FAILED	3		/* cables */
+#define OLD		(AREA / 2)	/* offset of what a FETCH returns, in an area */
+#define AREA_LOG2	18		/* a receive buffer has room for all operations */
 
 struct plan {
 	u8 op;
@@ -28,8 +30,8 @@ struct plan {
 	u8 type;		/* type of a reduction, which is a sum: UINT32 or FLOAT */
 	u32 len;
 	u32 from;		/* context that puts, gets or broadcasts */
-	u32 to;			/* target of a put or get, receiver of a
-				 * reduction */
+	u32 to;			/* target of a put, get, message or atomic operation,
+				 * receiver of a reduction */
 };
 
 struct stress {
@@ -48,6 +50,8 @@ struct stress {
 	u32 *done;
 	u32 *posted;
 	u64 seed;
+	struct tarea **area;	/* receive buffer of each context; NULL: no operations
+				 * but puts, gets and those on trees */
 };
 
 static u32 pick(struct stress *s, u32 below)
@@ -76,13 +80,35 @@ static u32 *area(struct tctx *c, u32 half, u32 k)
 	return (u32 *)(c->buf + half * c->buf_len / 2 + k * AREA);
 }
 
+static bool is_coll(const struct plan *p)
+{
+	return p->op >= ANGARA_OP_BCAST && p->op <= ANGARA_OP_BARRIER;
+}
+
+static bool is_atomic(const struct plan *p)
+{
+	return p->op == ANGARA_OP_ATOMIC || p->op == ANGARA_OP_FETCH;
+}
+
+/* Return: an opcode; those on trees need one. */
+static u8 any_op(struct stress *s)
+{
+	u32 more = s->area ? ANGARA_OP_NUM - ANGARA_OP_SEND : 0;
+	u32 on_trees = ANGARA_OP_SEND - ANGARA_OP_BCAST;
+	u32 op = ANGARA_OP_PUT + pick(s, (s->ntrees ? 2 + on_trees : 2) + more);
+
+	return (u8)(s->ntrees || op < ANGARA_OP_BCAST ? op : op + on_trees);
+}
+
 static void make_plan(struct stress *s, struct plan *p)
 {
 	do {
 		p->tree = (u8)pick(s, TREES);
 	} while (s->ntrees && !s->tree[p->tree]);
-	p->op = (u8)(ANGARA_OP_PUT + pick(s, s->ntrees ? 6 : 2));
+	p->op = any_op(s);
 	p->len = pick(s, 3) ? 4 * pick(s, 80) : 4 * pick(s, AREA / 4 + 1);
+	if (is_atomic(p))
+		p->len = 4 + p->len % ANGARA_MAX_ATOMIC;
 	p->inl = p->len <= ANGARA_MAX_INLINE && p->op != ANGARA_OP_GET &&
 		 pick(s, 2);
 	p->type = pick(s, 2) ? ANGARA_TYPE_FLOAT : ANGARA_TYPE_UINT32;
@@ -90,7 +116,7 @@ static void make_plan(struct stress *s, struct plan *p)
 	p->to = pick(s, s->n);
 	if (p->op == ANGARA_OP_BARRIER)
 		p->len = p->inl = 0;
-	if (p->op < ANGARA_OP_BCAST)
+	if (!is_coll(p))
 		return;
 	while (!is_member(s, p->tree, p->from))
 		p->from = pick(s, s->n);
@@ -194,9 +220,19 @@ static void fail_cables(struct stress *s, const char *dims, u32 most)
 	EXPECT_EQ(adm(s->h, 0, &use, NULL), ANGARA_ADM_ST_OK);
 }
 
-/* @failures: most cables that are down */
+/* Gives all contexts receive buffers. */
+static void make_areas(struct stress *s)
+{
+	u32 c;
+
+	s->area = calloc(s->n, sizeof(*s->area));
+	for (c = 0; c < s->n; c++)
+		s->area[c] = area_new(s->ctx[c], AREA_LOG2);
+}
+
+/* @failures: most cables that are down; @every: operations of all kinds */
 static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
-		  u64 seed, u32 failures)
+		  u64 seed, u32 failures, bool every)
 {
 	u32 local, c, k, i;
 
@@ -220,8 +256,14 @@ static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
 	if (failures)
 		fail_cables(s, dims, failures);
 	make_trees(s, local);
-	for (k = 0; k < OPS; k++)
+	if (every)
+		make_areas(s);
+	for (k = 0; k < OPS; k++) {
 		make_plan(s, &s->plan[k]);
+		c = s->plan[k].to;
+		for (i = 0; is_atomic(&s->plan[k]) && i < s->plan[k].len / 4; i++)
+			area(s->ctx[c], 1, k)[i] = word(c, k, i);
+	}
 }
 
 /* Does context @c post operation @k? */
@@ -229,7 +271,7 @@ static int takes_part(struct stress *s, u32 c, u32 k)
 {
 	struct plan *p = &s->plan[k];
 
-	if (p->op <= ANGARA_OP_BCAST)
+	if (!is_coll(p) || p->op == ANGARA_OP_BCAST)
 		return p->from == c;
 	return is_member(s, p->tree, c);
 }
@@ -252,11 +294,17 @@ static int post_next(struct stress *s, u32 c)
 	p = &s->plan[k];
 	w = wqe_coll(p->op, p->tree, k * AREA, t->buf_len / 2 + k * AREA,
 		     p->len);
-	if (p->op <= ANGARA_OP_BCAST)
-		w.tree = cpu_to_le16(p->op == ANGARA_OP_BCAST ? p->tree : 0);
+	if (!is_coll(p))
+		w.tree = 0;
+	if (p->op == ANGARA_OP_SEND) {
+		w.type = 0;
+		wqe_dst(&w, k);		/* the tag */
+	}
+	if (p->op == ANGARA_OP_FETCH)
+		w.aux = cpu_to_le64(t->buf_len / 2 + k * AREA + OLD);
 	w.dst_node = cpu_to_le32(s->ctx[p->to]->node);
 	w.dst_ctx = cpu_to_le16((u16)s->ctx[p->to]->id);
-	if (p->op > ANGARA_OP_BCAST)
+	if (is_coll(p) && p->op > ANGARA_OP_BCAST)
 		w.type = p->type;
 	w.cookie = cpu_to_le64(k);
 	w.flags = p->inl ? ANGARA_WQE_INLINE : 0;
@@ -343,13 +391,49 @@ static void expect_words(const u32 *at, u32 c, u32 k, u32 len)
 		EXPECT_EQ(at[i], word(c, k, i));
 }
 
+/* The words of the target are added to; FETCH returns what they were before. */
+static void check_atomic(struct stress *s, u32 k)
+{
+	struct plan *p = &s->plan[k];
+	u32 *at = area(s->ctx[p->to], 1, k);
+	u32 i;
+
+	for (i = 0; i < p->len / 4; i++)
+		EXPECT_EQ(at[i], word(p->from, k, i) + word(p->to, k, i));
+	if (p->op == ANGARA_OP_FETCH)
+		expect_words(area(s->ctx[p->from], 1, k) + OLD / 4, p->to, k, p->len);
+}
+
+/* Each context has each message to it once. */
+static void check_messages(struct stress *s)
+{
+	const struct angara_msg *m;
+	u32 c, k, seen = 0;
+
+	for (c = 0; c < s->n; c++)
+		for (; (m = area_next(s->area[c], NULL)); area_free(s->area[c], m)) {
+			k = (u32)le64_to_cpu(m->tag);
+			EXPECT(k < OPS && s->plan[k].op == ANGARA_OP_SEND);
+			EXPECT_EQ(s->plan[k].to, c);
+			EXPECT_EQ(le32_to_cpu(m->length), s->plan[k].len);
+			expect_words((const u32 *)(m + 1), s->plan[k].from, k, s->plan[k].len);
+			s->plan[k].op = ANGARA_OP_NOP;
+			seen++;
+		}
+	for (k = 0; k < OPS; k++)
+		EXPECT(s->plan[k].op != ANGARA_OP_SEND);
+	EXPECT(seen);
+}
+
 static void check_op(struct stress *s, u32 k)
 {
 	struct plan *p = &s->plan[k];
 	u64 want[AREA / 8];
 	u32 c;
 
-	if (p->op > ANGARA_OP_BCAST)
+	if (is_atomic(p))
+		check_atomic(s, k);
+	if (is_coll(p) && p->op > ANGARA_OP_BCAST)
 		coll_fold(s->tree[p->tree], p->type, ANGARA_RED_SUM, k * AREA,
 			  want, p->len);
 
@@ -357,7 +441,7 @@ static void check_op(struct stress *s, u32 k)
 		expect_words(area(s->ctx[p->to], 1, k), p->from, k, p->len);
 	if (p->op == ANGARA_OP_GET)
 		expect_words(area(s->ctx[p->from], 1, k), p->to, k, p->len);
-	for (c = 0; c < s->n && p->op >= ANGARA_OP_BCAST; c++) {
+	for (c = 0; c < s->n && is_coll(p); c++) {
 		u32 *at = area(s->ctx[c], 1, k);
 
 		if (!is_member(s, p->tree, c) ||
@@ -383,12 +467,18 @@ static void finish_all(struct stress *s)
 	}
 	for (k = 0; k < OPS; k++)
 		check_op(s, k);
+	if (s->area)
+		check_messages(s);
 	host_check_idle(s->h);
 	for (k = 0; k < TREES; k++)
 		if (s->tree[k])
 			tree_del(s->tree[k]);
-	for (c = 0; c < s->n; c++)
+	for (c = 0; c < s->n; c++) {
 		ctx_del(s->ctx[c]);
+		if (s->area)
+			free(s->area[c]);
+	}
+	free(s->area);
 	free(s->ctx);
 	free(s->next);
 	free(s->done);
@@ -404,7 +494,7 @@ static void stress(const char *dims, u64 seed)
 	struct stress *s = malloc(sizeof(*s));
 
 	cfg.train = (u16)(1U << (seed % 7));
-	start(s, dims, cfg, seed, 0);
+	start(s, dims, cfg, seed, 0, false);
 	drive(s);
 	finish_all(s);
 	free(s);
@@ -540,7 +630,7 @@ int stress_print(FILE *to, u64 seed)
 		return 1;
 	}
 	/* Packets that open trees come first; their number depends on timing. */
-	start(s, fabric, cfg_tight, seed, printed_failures(seed));
+	start(s, fabric, cfg_tight, seed, printed_failures(seed), true);
 	host_run(s->h);
 	print_detours(s);
 	print_counters(s->h);
