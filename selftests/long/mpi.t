@@ -9,7 +9,7 @@ set -u
 . selftests/variant.sh
 . selftests/mpi/mpi.sh
 
-STEPS=${STEPS:-10000}
+CALLS=${CALLS:-10000}
 
 # run WAY N PRELOAD PROGRAM [ARG]...: all processes have the right results
 run()
@@ -56,9 +56,9 @@ check 'builds' variant plain libangara libangara/mpi selftests/mpi
 check 'builds with sanitizers' variant asan libangara libangara/mpi
 for way in offload software; do
 	for n in 2 5; do
-		check "$STEPS random calls of $n processes under sanitizers: $way" \
+		check "$CALLS random calls of $n processes under sanitizers: $way" \
 			run $way $n "$ASAN" \
-			"$VARIANTS/plain/tests/mpi-openmpi/mix" random $n "$STEPS"
+			"$VARIANTS/plain/tests/mpi-openmpi/mix" random $n "$CALLS"
 	done
 done
 long_elements 'elements of more than 1 GiB' 8000 long
