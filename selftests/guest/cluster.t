@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Four guests on one fabric: options and exit statuses of tools/vm/cluster, and
-# jobs over all guests with checked data, see selftests/guest/on-cluster. Some
-# of these jobs run only if LONG is set. At the end one guest is killed during
-# reductions.
+# Four guests on one fabric, which two servers form: options and exit statuses
+# of tools/vm/cluster, and jobs over all guests with checked data, see
+# selftests/guest/on-cluster. Some of these jobs run only if LONG is set. At the
+# end one guest is killed during reductions.
 
 set -u
 . selftests/tap.sh
@@ -80,13 +80,15 @@ refused 'a user who may not log in' "'nobody' may not log in" --user nobody -- t
 refused 'an unknown option' "unknown option '--frob'" --frob
 refused 'a command without --' "unexpected 'true'" true
 refused 'no command and no terminal' 'must be a terminal' --dims 2
+refused 'more servers than guests' '5 servers need as many guests' --servers 5 -- true
+refused 'servers without cards' 'there is no server' --servers 2 --no-driver -- true
 refused '--once without a command' 'needs a command' --once
 
 mkdir "$TAP_TMP/pids"
 : >"$OUT"
 : >"$TAP_TMP/running"
 killer &
-cluster --dims 2x2x1 --per-node 2 --timeout 1800 --grace 300 \
+cluster --dims 2x2x1 --servers 2 --per-node 2 --timeout 1800 --grace 300 \
 	--env "TEST=$TAP_TMP" --env "LONG=${LONG:-}" --env 'WORDS=two  words $' \
 	--env FI_PROVIDER_PATH=/angara/build/guest-user/lib/libfabric \
 	--pids "$TAP_TMP/pids" --once -- selftests/guest/on-cluster

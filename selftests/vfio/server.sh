@@ -4,6 +4,7 @@
 # Starts and ends an angara-vfio for tests, which have sourced tap.sh.
 
 . selftests/variant.sh
+. tools/vm/port.sh
 
 CLIENT=$VARIANTS/tests/tests/vfio-client
 SERVER_PID=
@@ -79,16 +80,4 @@ client()
 client_build()
 {
 	variant tests selftests/vfio
-}
-
-# A port without a listener; if another process takes it first, try again.
-free_port()
-{
-	local port
-
-	port=$((10240 + RANDOM % 20000))
-	while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-		port=$((port + 1))
-	done
-	echo "$port"
 }
