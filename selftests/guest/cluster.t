@@ -54,6 +54,8 @@ killer()
 		[ -e "$TAP_TMP/running" ] || return 0
 		sleep 0.5
 	done
+	pgrep -fc -- "$PWD/build/guest-user/bin/angara-vfio .* --only [02]-[13] " \
+		>"$TAP_TMP/servers"
 	pid=$(cat "$TAP_TMP/pids/node$LOST") && kill -9 "$pid"
 }
 
@@ -63,6 +65,24 @@ quiet()
 	cat "$ERR"
 	grep -q "^cluster: node $LOST has ended" "$ERR" &&
 		! grep -qE "^run: |^node [^$LOST]: " "$ERR"
+}
+
+two_servers()
+{
+	cat "$TAP_TMP/servers"
+	[ "$(cat "$TAP_TMP/servers")" = 2 ]
+}
+
+# Servers with a key that is too short end at once.
+dead_server()
+{
+	mkdir -p "$TAP_TMP/fake"
+	printf '#!/bin/sh\necho 12\n' >"$TAP_TMP/fake/od"
+	chmod +x "$TAP_TMP/fake/od"
+	PATH=$TAP_TMP/fake:$PATH cluster --servers 2 -- true
+	cat "$ERR"
+	[ "$STATUS" = 1 ] && grep -q '32 to 128 hex' "$ERR" &&
+		grep -qx 'cluster: angara-vfio [01] did not start' "$ERR"
 }
 
 nothing_left()
@@ -83,6 +103,7 @@ refused 'no command and no terminal' 'must be a terminal' --dims 2
 refused 'more servers than guests' '5 servers need as many guests' --servers 5 -- true
 refused 'servers without cards' 'there is no server' --servers 2 --no-driver -- true
 refused '--once without a command' 'needs a command' --once
+check 'a server that dies' dead_server
 
 mkdir "$TAP_TMP/pids"
 : >"$OUT"
@@ -97,6 +118,7 @@ wait
 sed 's/^/    /' "$OUT"
 grep -q '^1\.\.' "$OUT" && ! grep -q '^not ok ' "$OUT"
 result $? 'jobs over four guests'
+check 'two servers, each with two of the cards' two_servers
 check 'a guest that was killed ends the cluster with 125' ended 125
 check 'the other guests and the kernels report no errors' quiet
 check 'no files are left' nothing_left

@@ -33,11 +33,6 @@ says()
 		[ "$(wc -l <"$TAP_TMP/says")" = 1 ] && grep -q -e "$text" "$TAP_TMP/says"
 }
 
-make_key()
-{
-	(umask 77 && od -An -v -N32 -tx1 /dev/urandom | tr -d ' \n' >"$KEY")
-}
-
 # The server reads no key that others can read, and needs one for other machines.
 keys()
 {
@@ -160,7 +155,7 @@ nested ASan "$T/peer-test"
 nested TSan "$T/peer-tsan" 'tcp: two' 'tcp: callers' 'tls: callers' 'tls: servers'
 check 'angara-vfio builds' build
 check 'bad arguments' bad_arguments
-check 'a key is made' make_key
+check 'a key is made' make_peer_key "$KEY"
 check 'bad keys' keys
 export V TAP_TMP
 export -f dial_itself dialled await

@@ -4,7 +4,7 @@
 # Starts and ends an angara-vfio for tests, which have sourced tap.sh.
 
 . selftests/variant.sh
-. tools/vm/port.sh
+. tools/vm/peer.sh
 
 CLIENT=$VARIANTS/tests/tests/vfio-client
 SERVER_PID=

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
+#
+# What angara-vfio processes that form one fabric need: ports and a key.
 
 # free_port: prints a port without a listener. If another process takes it before the
 # caller does, try again.
@@ -12,4 +14,10 @@ free_port()
 		port=$((port + 1))
 	done
 	echo "$port"
+}
+
+# make_peer_key FILE: makes a key that all servers share, for --peer-key
+make_peer_key()
+{
+	(umask 77 && od -An -v -N32 -tx1 /dev/urandom | tr -d ' \n' >"$1")
 }
