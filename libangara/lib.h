@@ -152,8 +152,8 @@ struct ang_strays {
  * @nended: number of @ended
  * @busy: collectives in progress
  * @active: the collectives are being advanced; prevents recursion
- * @still: without a collective in progress, only a new message gives the teams
- *	work
+ * @still: no team without a collective has work until a message arrives, an
+ *	operation of the library completes, or a team fails
  */
 struct ang_colls {
 	struct angara_team *teams;

@@ -229,6 +229,51 @@ static bool early(void)
 	return with_context(hurry);
 }
 
+static bool poll_own(void)
+{
+	struct angara_completion c;
+
+	return expect("poll", angara_poll(own, &c, 1), 0);
+}
+
+/*
+ * Polls leave teams alone that have nothing to do; but a check of a member that
+ * ends late, and a failure, still reach such a team, its members, and a team
+ * that was made from it.
+ */
+static bool stir(void)
+{
+	struct angara_peer both[2] = { self, other };
+	struct angara_team parent = { .ctx = own, .id = 6, .size = 2, .peers = both };
+	struct angara_team child = {
+		.ctx = own, .id = 7, .size = 2, .peers = both, .parent = &parent,
+	};
+	struct angara_team third = { .ctx = own, .id = 8, .size = 2, .peers = both };
+	bool ok = team_open(&parent) && team_open(&child) && team_open(&third);
+
+	if (!ok)
+		return false;
+	ok = poll_own() && expect("nothing to do", own->colls.still, true);
+	parent.checker->sends = 1;
+	ang_coll_landed(own, (uintptr_t)parent.checker, 1, ANGARA_ST_TARGET);
+	ok = ok && poll_own() && expect("lost", parent.lost, ANGARA_ST_TREE_DOWN) &&
+	     expect("member at fault", parent.culprit, 1) && poll_own() &&
+	     expect("team made from it", child.lost, ANGARA_ST_TREE_DOWN) && poll_own();
+	ang_coll_fail(&third, 1, ANGARA_ST_MISMATCH);
+	ok = ok && poll_own() &&
+	     expect("notified", ang_all_notified(third.spread, third.size), true) &&
+	     expect("nothing is left", own->colls.still, true);
+	ang_coll_leave(&third, true);
+	ang_coll_leave(&child, true);
+	ang_coll_leave(&parent, true);
+	return ok;
+}
+
+static bool still(void)
+{
+	return with_context(stir);
+}
+
 static bool gathers(struct angara_team *team, struct angara_mr *mr)
 {
 	enum { N = 200 };
@@ -280,5 +325,6 @@ const struct part stray_parts[] = {
 	{ "messages to teams that are gone", left },
 	{ "messages of a member that does not wait", early },
 	{ "messages to a member that is slow", slow_root },
+	{ "teams that fail without a collective", still },
 	{ NULL, NULL },
 };
