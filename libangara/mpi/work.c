@@ -246,20 +246,26 @@ static struct ami_work *dev_ended(struct ami_dev *dev)
  * ami_work_add() - append an operation to the queue of its team, and start it
  * @w: operation; if it has an error, this member cannot take part in it
  *
- * Does not poll the context: a poll without a completion may yield the
- * processor, although other members wait for this operation.
+ * If nothing else is in progress, does not poll the context: a poll without a
+ * completion may yield the processor, although other members wait for this
+ * operation.
  */
 void ami_work_add(struct ami_work *w)
 {
 	struct ami_team *t = w->k.t;
 	struct ami_dev *dev = t->dev;
+	bool busy;
 
 	w->breaks = w->err;
 	if (w->end != AMI_END_CALL)
 		ang_fetch_add(&t->unclosed, 1);
 	ami_lock(dev);
+	busy = dev->busy;
 	team_push(t, w);
-	dev_step(dev);
+	if (busy)
+		dev_poll(dev, 0);
+	else
+		dev_step(dev);
 	ami_unlock(dev);
 }
 
@@ -272,13 +278,13 @@ static int work_sleep(struct ami_work *w)
 	if (t->first != w || !t->team || !ami_run_receives(w))
 		return dev_poll(t->dev, AMI_WAIT_MS);
 	ret = angara_team_received_wait(t->team, t->arrived + 1, AMI_WAIT_MS);
-	if (!ret) {
+	if (!ret && t->dev->busy == t && !t->next_busy) {
 		dev_step(t->dev);
 		return 0;
 	}
 	if (ret == -ETIMEDOUT)
 		work_native();
-	else
+	else if (ret)
 		w->err = ret;
 	return dev_poll(t->dev, 0);
 }
