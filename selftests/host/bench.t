@@ -625,6 +625,12 @@ check 'MPI programs: calls that passed through' rows_passed \
 	'echo "libangara-mpi: $op  offload  8 0 1.0
 libangara-mpi: passed through: $op, 3 calls: no tree for the members" >&2' \
 	'not offloaded: allreduce, 3 calls: no tree for the members'
+# shellcheck disable=SC2016 # the program expands these
+check 'MPI programs: a barrier that passed through after a broadcast' rows_passed \
+	'for coll in $(echo "$op" | tr - " "); do
+		[ "$op $coll" = "bcast-barrier barrier" ] ||
+			echo "libangara-mpi: $coll  offload  8 0 1.0"
+	done >&2' 'barrier was not offloaded'
 # failed_build OPTION: if the build fails, nothing is measured
 failed_build()
 {
