@@ -74,7 +74,7 @@ PAIR_SETTER(long_int, long)
 
 /*
  * Open MPI 4.1 itself orders two types wrongly: MPI_UNSIGNED_LONG as signed,
- * MPI_OFFSET as unsigned numbers.
+ * MPI_OFFSET as unsigned numbers.  So extremes() tests their order.
  */
 static void set_positive(void *buf, int i, int v)
 {
@@ -94,12 +94,12 @@ static void set_complex(void *buf, int i, int v)
 }
 
 const struct type types[] = {
-	{ "char", MPI_SIGNED_CHAR, WHOLE, 1, set_char },
-	{ "short", MPI_SHORT, WHOLE, 2, set_short },
-	{ "int", MPI_INT, WHOLE, 4, set_int },
-	{ "unsigned", MPI_UNSIGNED, WHOLE, 4, set_unsigned },
-	{ "long", MPI_LONG, WHOLE, 8, set_long },
-	{ "uint64_t", MPI_UINT64_T, WHOLE, 8, set_ulong },
+	{ "char", MPI_SIGNED_CHAR, SIGNED, 1, set_char },
+	{ "short", MPI_SHORT, SIGNED, 2, set_short },
+	{ "int", MPI_INT, SIGNED, 4, set_int },
+	{ "unsigned", MPI_UNSIGNED, UNSIGNED, 4, set_unsigned },
+	{ "long", MPI_LONG, SIGNED, 8, set_long },
+	{ "uint64_t", MPI_UINT64_T, UNSIGNED, 8, set_ulong },
 	{ "float", MPI_FLOAT, REAL, 4, set_float },
 	{ "double", MPI_DOUBLE, REAL, 8, set_double },
 	{ "long double", MPI_LONG_DOUBLE, REAL, 16, set_ldouble },
@@ -109,12 +109,12 @@ const struct type types[] = {
 	{ "double_int", MPI_DOUBLE_INT, PAIR, 16, set_double_int },
 	{ "long_int", MPI_LONG_INT, PAIR, 16, set_long_int },
 	/* CLASSES end here. */
-	{ "long long", MPI_LONG_LONG, WHOLE, 8, set_llong },
-	{ "unsigned long", MPI_UNSIGNED_LONG, WHOLE, 8, set_positive },
-	{ "unsigned long long", MPI_UNSIGNED_LONG_LONG, WHOLE, 8, set_ullong },
-	{ "int32_t", MPI_INT32_T, WHOLE, 4, set_int },
-	{ "int64_t", MPI_INT64_T, WHOLE, 8, set_long },
-	{ "uint32_t", MPI_UINT32_T, WHOLE, 4, set_unsigned },
+	{ "long long", MPI_LONG_LONG, SIGNED, 8, set_llong },
+	{ "unsigned long", MPI_UNSIGNED_LONG, UNSIGNED, 8, set_positive },
+	{ "unsigned long long", MPI_UNSIGNED_LONG_LONG, UNSIGNED, 8, set_ullong },
+	{ "int32_t", MPI_INT32_T, SIGNED, 4, set_int },
+	{ "int64_t", MPI_INT64_T, SIGNED, 8, set_long },
+	{ "uint32_t", MPI_UINT32_T, UNSIGNED, 4, set_unsigned },
 	{ "aint", MPI_AINT, INTEGER, 8, set_long },
 	{ "offset", MPI_OFFSET, INTEGER, 8, set_positive },
 	{ "count", MPI_COUNT, INTEGER, 8, set_long },
@@ -132,17 +132,18 @@ const struct type types[] = {
 };
 static_assert(sizeof(types) == TYPES * sizeof(*types), "types");
 
+#define WHOLE	(B(SIGNED) | B(UNSIGNED))
 const struct op ops[] = {
-	{ "sum", MPI_SUM, B(WHOLE) | B(INTEGER) | B(REAL) | B(COMPLEX) },
-	{ "prod", MPI_PROD, B(WHOLE) | B(INTEGER) | B(REAL) | B(COMPLEX) },
-	{ "min", MPI_MIN, B(WHOLE) | B(INTEGER) | B(REAL) },
-	{ "max", MPI_MAX, B(WHOLE) | B(INTEGER) | B(REAL) },
-	{ "band", MPI_BAND, B(WHOLE) | B(INTEGER) },
-	{ "bor", MPI_BOR, B(WHOLE) | B(INTEGER) },
-	{ "bxor", MPI_BXOR, B(WHOLE) | B(INTEGER) },
-	{ "land", MPI_LAND, B(WHOLE) },
-	{ "lor", MPI_LOR, B(WHOLE) },
-	{ "lxor", MPI_LXOR, B(WHOLE) },
+	{ "sum", MPI_SUM, WHOLE | B(INTEGER) | B(REAL) | B(COMPLEX) },
+	{ "prod", MPI_PROD, WHOLE | B(INTEGER) | B(REAL) | B(COMPLEX) },
+	{ "min", MPI_MIN, WHOLE | B(INTEGER) | B(REAL) },
+	{ "max", MPI_MAX, WHOLE | B(INTEGER) | B(REAL) },
+	{ "band", MPI_BAND, WHOLE | B(INTEGER) },
+	{ "bor", MPI_BOR, WHOLE | B(INTEGER) },
+	{ "bxor", MPI_BXOR, WHOLE | B(INTEGER) },
+	{ "land", MPI_LAND, WHOLE },
+	{ "lor", MPI_LOR, WHOLE },
+	{ "lxor", MPI_LXOR, WHOLE },
 	{ "minloc", MPI_MINLOC, B(PAIR) },
 	{ "maxloc", MPI_MAXLOC, B(PAIR) },
 };
@@ -343,6 +344,35 @@ void each_scattering(int c)
 		}
 }
 
+/* Sets an element of an integer type to 1, or all its bits to ones. */
+static void set_ones(const struct type *t, unsigned char *at, int ones)
+{
+	if (ones)
+		memset(at, 0xFF, t->bytes);
+	else
+		t->set(at, 0, 1);
+}
+
+/*
+ * Compares the minimum or maximum of 1 and all ones (-1 in a signed type) with
+ * a constant, since the MPI library's own result can be wrong.
+ */
+static void extremes(int c, const struct type *t, const struct op *op)
+{
+	int here, n;
+
+	MPI_Comm_rank(comms[c], &here);
+	MPI_Comm_size(comms[c], &n);
+	if (n < 2 || (op->op != MPI_MIN && op->op != MPI_MAX) ||
+	    !(B(t->kind) & (WHOLE | B(INTEGER))))
+		return;
+	set_ones(t, mine, here % 2);
+	prepare(t, 1, 0);
+	set_ones(t, want, (op->op == MPI_MAX) == (t->kind == UNSIGNED));
+	MPI_Allreduce(mine, got, 1, t->type, op->op, comms[c]);
+	same(t, op, "allreduce of 1 and all ones", c, 1);
+}
+
 void each_type(int c)
 {
 	int t, o;
@@ -352,5 +382,6 @@ void each_type(int c)
 			if (ops[o].kinds & B(types[t].kind)) {
 				allreduce(c, &types[t], &ops[o], 7, o % 2);
 				scattered(c, SCAN, &types[t], &ops[o], 7, o % 2);
+				extremes(c, &types[t], &ops[o]);
 			}
 }
