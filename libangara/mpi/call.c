@@ -15,7 +15,7 @@ static const struct traits {
 	bool rooted;
 	bool vector;	/* a reduction */
 	bool blocks; /* members have blocks, which share a part of the stage */
-	bool hidden;	/* no member knows all lengths */
+	bool hidden;	/* some members do not know all lengths */
 } traits[AMI_CHOSEN] = {
 	[AMI_BCAST] = { .rooted = true },
 	[AMI_REDUCE] = { .rooted = true, .vector = true },
@@ -34,7 +34,7 @@ static const struct traits {
 	[AMI_ALLTOALLV] = { .blocks = true, .hidden = true },
 };
 
-/** ami_coll_hidden() - does no member of this function know all lengths? */
+/** ami_coll_hidden() - are there members that do not know all lengths? */
 bool ami_coll_hidden(u32 coll)
 {
 	return traits[coll].hidden;

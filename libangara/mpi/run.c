@@ -14,9 +14,9 @@
  * each member starts when it has copied all data of the part.
  *
  * If members have blocks, one part carries a piece of each block to send, the
- * other part a piece of each block to receive.  If no member knows the longest
- * block, a reduction finds its length first, so that all members execute the
- * same number of rounds.
+ * other part a piece of each block to receive.  If some members do not know the
+ * longest block, a reduction finds its length first, so that all members execute
+ * the same number of rounds.
  */
 #include <errno.h>
 #include <string.h>
