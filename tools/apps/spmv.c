@@ -200,9 +200,9 @@ static void start_vector(double *x, uint64_t n)
 /*
  * Multiplies by the whole matrix, or by its first rows, in one process; the
  * caller frees the resulting vector @x. With few rows, all other elements of a
- * vector are written again after each multiplication, as the allgather of a
- * process with so many rows does it: a cache keeps no element for longer than
- * there. Writing them is no part of the time.
+ * vector are written again after each multiplication, as the allgather does it.
+ * Otherwise caches would keep the few elements that these rows read, and a
+ * multiplication would take too little time. Writing is no part of the time.
  */
 static int run_serial(struct spmv *s, double **x, struct result *res)
 {
