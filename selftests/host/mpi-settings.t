@@ -318,8 +318,8 @@ build_mpich()
 }
 
 # of_mpich COMMAND...: COMMAND with MPICH of this machine. Software carries out the collectives that
-# COMMAND does not set: MPICH 4.0 itself repeats persistent ones wrongly. So coll, which compares
-# with the MPI alone, cannot run: MPICH 4.0 crashes in reductions in place.
+# COMMAND does not set, as MPICH 4.0 itself repeats persistent ones wrongly. COMMAND cannot be coll,
+# which also calls the MPI alone: MPICH 4.0 crashes in long reductions in place.
 of_mpich()
 {
 	local NAMES
