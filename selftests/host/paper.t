@@ -136,7 +136,7 @@ verdicts()
 	grep -qxF "$PREDICTED" "$OUT/report.md" && grep -qxF "$TRENDS" "$OUT/report.md" || return
 	grep -q '^3 parameters .* fitted to 1 published numbers' \
 		"$OUT/report.md" || return
-	# The default of heat2d --flop was chosen with knowledge of these.
+	# heat2d --flop and --step-overhead were chosen with knowledge of these.
 	for torus in 81 163; do
 		cell "heat equation: gain at 32768 nodes, $torus" 8 | grep -qx known || return
 	done

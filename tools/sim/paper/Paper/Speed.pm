@@ -223,8 +223,9 @@ sub text
 	       'links crossed by flits, per second of a processor. Idle routers ' .
 	       'cost nothing. The flit engine counts the busy routers; both engines ' .
 	       'have its share, as they have the same packets. Packets of one flit have ' .
-	       'no row at 0.4: PCIe carries just that, and the routers accept less, so ' .
-	       'both engines are saturated, and do not do the same work. Measured on ' .
+	       'no row at 0.4. That is the most that PCIe carries, and more than the ' .
+	       'routers accept. So both engines are saturated, and do not do the same ' .
+	       'work. Measured on ' .
 	       $run->days(@ENGINES) . ".\n\n" . engines($run) .
 	       "\nBookSim 2 simulated 0.6 to 0.9 million router-cycles per " .
 	       'second on one core at 0.05, and a third of that at 0.2, with ' .
