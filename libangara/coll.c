@@ -48,16 +48,12 @@ static void set_side(struct ang_coll_op *op, enum ang_buf buf,
 	}
 }
 
-static_assert(ANGARA_ALGO_DISSEMINATION == ANG_ALGO_DISSEMINATION << 8 &&
-	      ANGARA_ALGO_BINOMIAL == ANG_ALGO_BINOMIAL << 8 &&
-	      ANGARA_ALGO_LINEAR == ANG_ALGO_LINEAR << 8 &&
-	      ANGARA_ALGO_SCATTER_ALLGATHER == ANG_ALGO_SCATTER_ALLGATHER << 8 &&
-	      ANGARA_ALGO_RECURSIVE_DOUBLING == ANG_ALGO_RECURSIVE_DOUBLING << 8 &&
-	      ANGARA_ALGO_RABENSEIFNER == ANG_ALGO_RABENSEIFNER << 8 &&
-	      ANGARA_ALGO_RING == ANG_ALGO_RING << 8 &&
-	      ANGARA_ALGO_BRUCK == ANG_ALGO_BRUCK << 8 &&
-	      ANGARA_ALGO_PAIRWISE == ANG_ALGO_PAIRWISE << 8 &&
-	      ANGARA_ALGO_RING2D >= ANG_ALGO_TREE << 8 &&
+#define SAME(name)	(ANGARA_ALGO_##name == ANG_ALGO_##name << ANGARA_ALGO_SHIFT)
+static_assert(SAME(DISSEMINATION) && SAME(BINOMIAL) && SAME(LINEAR) &&
+	      SAME(SCATTER_ALLGATHER) && SAME(RECURSIVE_DOUBLING) &&
+	      SAME(RABENSEIFNER) && SAME(RING) && SAME(BRUCK) && SAME(PAIRWISE) &&
+	      ANGARA_ALGO_RING2D >= ANG_ALGO_TREE << ANGARA_ALGO_SHIFT &&
+	      ANGARA_ALGO_MASK == 0xFFU << ANGARA_ALGO_SHIFT &&
 	      ANG_ALGO_NUM == ANG_ALGO_TREE + 1,
 	      "the caller's names of algorithms");
 
@@ -103,7 +99,7 @@ static int name_algo(struct angara_team *team, struct ang_coll_args *a, u32 name
 	case ANGARA_ALGO_DOUBLING_REORDER:
 		return name_numbered(team, a, name);
 	default:
-		a->algo = name >> 8;
+		a->algo = name >> ANGARA_ALGO_SHIFT;
 		return 0;
 	}
 }

@@ -37,7 +37,7 @@ ANG_PUBLIC int angara_numbers(uint32_t algo, unsigned int n, const uint32_t *mod
 
 	if (numbers_of(algo) == ANG_NUMBERED_NUM || levels > LEVELS_MOST)
 		return -EINVAL;
-	ret = ang_graph_make(&g, ANG_COLL_ALLGATHER, algo >> 8, n);
+	ret = ang_graph_make(&g, ANG_COLL_ALLGATHER, algo >> ANGARA_ALGO_SHIFT, n);
 	if (ret)
 		return ret;
 	rank_of = calloc(n, sizeof(*rank_of));

@@ -419,11 +419,11 @@ struct ami_work {
 
 /*
  * Lines of the statistics of one form of a function: one for each method, and
- * one for each algorithm that a setting or the table names, up to the last one
- * of ANGARA_ALGO_*.
+ * one for each algorithm that a setting or the table names.  Numbers of
+ * algorithms begin at 1 and have no gap, so the last one counts them.
  */
-#define AMI_ALGO_SHIFT	8U	/* of ANGARA_ALGO_*, which begin at 1 */
-#define AMI_LINES	(AMI_WAYS + (ANGARA_ALGO_DOUBLING_REORDER >> AMI_ALGO_SHIFT))
+#define AMI_ALGOS	(ANGARA_ALGO_DOUBLING_REORDER >> ANGARA_ALGO_SHIFT)
+#define AMI_LINES	(AMI_WAYS + AMI_ALGOS)
 
 /**
  * struct ami_count - a line of the statistics

@@ -64,6 +64,7 @@ static const struct {
 	  B(AMI_ALLTOALL) | B(AMI_ALLTOALLV) | SCATTERS },
 };
 #define ALGOS		(sizeof(algos) / sizeof(*algos))
+static_assert(ALGOS == AMI_ALGOS, "each algorithm has a line in the statistics");
 
 /**
  * ami_way_parse() - find a method by its name

@@ -92,7 +92,7 @@ static bool is_around(const struct ami_call *k)
 static u32 line_of(const struct ami_call *k)
 {
 	return k->way == AMI_SOFTWARE && k->algo ?
-	       AMI_WAYS - 1 + (k->algo >> AMI_ALGO_SHIFT) : k->way;
+	       AMI_WAYS - 1 + (k->algo >> ANGARA_ALGO_SHIFT) : k->way;
 }
 
 /** ami_count_call() - count a completed call */
@@ -119,7 +119,7 @@ static void print_row(enum ami_coll coll, enum ami_form form, u32 line,
 		      const struct ami_count *n)
 {
 	enum ami_way way = line < AMI_WAYS ? line : AMI_SOFTWARE;
-	u32 algo = line < AMI_WAYS ? 0 : (line - AMI_WAYS + 1) << AMI_ALGO_SHIFT;
+	u32 algo = line < AMI_WAYS ? 0 : (line - AMI_WAYS + 1) << ANGARA_ALGO_SHIFT;
 	char name[32];
 
 	fprintf(stderr, "libangara-mpi: %-25s %-8s %10llu %12llu %11.1f%s%s\n",

@@ -171,6 +171,7 @@ struct angara_peer {
 #define ANGARA_ALGO_DOUBLING_EXCH	(13U << 8)
 #define ANGARA_ALGO_DOUBLING_REORDER	(14U << 8)
 #define ANGARA_ALGO_MASK		(0xFFU << 8)
+#define ANGARA_ALGO_SHIFT		8 /* of the numbers above, which begin at 1 */
 
 /**
  * struct angara_op - options of an operation
