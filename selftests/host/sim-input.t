@@ -143,6 +143,10 @@ check 'flits: no --faults' without 'flits: does not support --trace' flits --fau
 check '--watch alone' without 'needs a --trace' coll --watch 0
 check '--stop-at 0' without 'not a time from 1ps to 1000000s' coll --mode p2p --stop-at 0us \
 	--checkpoint "$TAP_TMP/at"
+check 'a parameter above its range' without 'not a number from 4 to 1024' coll --torus 2 \
+	--buffer 1025
+check 'an option above its range' without 'not a number from 0 to 256' coll --torus 2 \
+	--threads 257
 check 'no scenarios' without 'not a number from 1 to' stress --count 0
 check 'too many scenarios' without 'from 0 to 18446744073709551613' stress \
 	--first 18446744073709551614 --count 2

@@ -11,6 +11,7 @@ set -u
 . selftests/variant.sh
 
 O=${O:-$PWD/build/host}
+LONGEST=1200	# seconds; a test of an endless program is ended, and found the fault
 CPP=(-D_GNU_SOURCE -Itools/sim -Itools/sim/flit -Ilibangara -Ilibangara/topo
 	-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model -Itools/common -std=gnu11 -w
 	-O1)
@@ -31,7 +32,7 @@ survives()
 	done
 	gcc -pthread -o "$dir/angara-sim" "$dir/mutant.o" "${objects[@]}" -lm ||
 		return 0
-	SIM=$dir/angara-sim timeout 300 "selftests/host/$test" 2>&1 |
+	SIM=$dir/angara-sim timeout $LONGEST "selftests/host/$test" 2>&1 |
 		sed '/^not ok/q' >"$dir/out"
 	tail -n 3 "$dir/out"
 	! grep -q '^not ok' "$dir/out" && grep -q '^1\.\.' "$dir/out"
