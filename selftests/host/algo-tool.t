@@ -404,6 +404,15 @@ launched()
 			allgather-doubling-reorder" "${@//@/4}"
 }
 
+# mpirun gives processes a terminal; a table in a file has no colours nevertheless.
+plain()
+{
+	TERM=xterm mpirun.openmpi --oversubscribe -n 2 "$ALGO-mpi" run allgather-bruck \
+		--bytes 8 >"$TAP_TMP/plain" || return
+	cat -v "$TAP_TMP/plain"
+	grep -q '^algorithm ' "$TAP_TMP/plain" && ! grep -q $'\033' "$TAP_TMP/plain"
+}
+
 # The report: each row of its tables is complete, each picture exists.
 report()
 {
@@ -515,6 +524,7 @@ fi
 if [ -x "$ALGO-mpi" ]; then
 	check 'processes of an MPI: messages of each level' counted \
 		mpirun.openmpi --oversubscribe -n 6 "$ALGO-mpi"
+	check 'processes of an MPI: no colours in a file' plain
 	check 'processes of an MPI' launched mpirun.openmpi --oversubscribe -n @ \
 		"$ALGO-mpi"
 else
