@@ -16,14 +16,11 @@ OUT=$VARIANTS/plain
 # 4096 bytes
 measured()
 {
-	local table=$1 options=()
+	local table=$1
 
 	shift
-	[ "${WITH:-openmpi}" != openmpi ] || options=(--oversubscribe)
-	env ANGARA_MPI_TUNE="$table" ANGARA_MPI_STATS=1 timeout 600 \
-		"$OUT/bin/angara-mpirun" "${options[@]}" -n 2 \
-		"$OUT/bin/angara-mpi-measure-${WITH:-openmpi}" 1 8 4096 -- "$@" \
-		>"$TAP_TMP/said" 2>&1
+	ANGARA_MPI_TUNE=$table launched 2 "$OUT/bin/angara-mpi-measure-${WITH:-openmpi}" \
+		1 8 4096 -- "$@" >"$TAP_TMP/said" 2>&1
 	cat "$TAP_TMP/said"
 }
 

@@ -56,16 +56,22 @@ good()
 	return 1
 }
 
-# mpi N PROGRAM [ARG]...: runs a program of selftests/mpi with N processes and
-# statistics, under Open MPI of this machine, or under the MPI that WITH names
-mpi()
+# launched N PROGRAM [ARG]...: runs a program of an MPI with N processes and statistics, under Open
+# MPI of this machine, or under the MPI that WITH names
+launched()
 {
-	local n=$1 program=$2 options=()
+	local n=$1 options=()
 
-	shift 2
+	shift
 	[ "${WITH:-openmpi}" != openmpi ] || options=(--oversubscribe)
 	env ANGARA_MPI_STATS=1 timeout 600 "$OUT/bin/angara-mpirun" "${options[@]}" \
-		-n "$n" "$OUT/tests/mpi-${WITH:-openmpi}/$program" "$@"
+		-n "$n" "$@"
+}
+
+# mpi N PROGRAM [ARG]...: as launched, a program of selftests/mpi
+mpi()
+{
+	launched "$1" "$OUT/tests/mpi-${WITH:-openmpi}/$2" "${@:3}"
 }
 
 # counted COLLECTIVE WAY CALLS: do the statistics of the last program have this
