@@ -37,11 +37,6 @@ void exec_start(u32 *rank, u32 *size)
 {
 	int r, n;
 
-	/*
-	 * mpirun gives its processes a terminal of its own, even if its output
-	 * goes to a file.
-	 */
-	setenv("NO_COLOR", "1", 0);
 	MPI_Init(NULL, NULL);
 	MPI_Comm_rank(MPI_COMM_WORLD, &r);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);

@@ -2,7 +2,8 @@
 /*
  * Colours of text on a terminal. There are no colours in files and pipes, on a
  * terminal that TERM calls "dumb", or if NO_COLOR is in the environment
- * (no-color.org).
+ * (no-color.org). A process that mpirun starts has none either: its terminal is
+ * one of mpirun, whose output may go to a file.
  */
 #ifndef COLOUR_H
 #define COLOUR_H
@@ -24,8 +25,8 @@ static inline bool colour_on(FILE *stream)
 	const char *none = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
-	return !(none && *none) && term && strcmp(term, "dumb") &&
-	       isatty(fileno(stream));
+	return !(none && *none) && !getenv("PMIX_RANK") && term &&
+	       strcmp(term, "dumb") && isatty(fileno(stream));
 }
 
 /**
