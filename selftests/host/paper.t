@@ -497,9 +497,14 @@ heat_ops()
 	local flop us two three
 
 	read -r flop us two three < <(perl -0777 -ne 's/\s+/ /g;
-		my $other = "the other two gains are";
-		/ (\d+) operations of angara-heat2d, and (\S+) us for 3.0, $other (\S+) and (\S+), / &&
+		my $fitted = "operations of angara-heat2d, and a step overhead of";
+		my $two = "us, which gives 3.0, the other two gains are";
+		/ (\d+) $fitted (\S+) $two (\S+) and (\S+), / &&
 			print "$1 $2 $3 $4\n"' Documentation/published.rst)
+	[ "$three" ] || {
+		echo "no such sentence in Documentation/published.rst"
+		return 1
+	}
 	echo "$flop operations, $us us: $two, $three"
 	diff <(printf '3.00\n%s\n%s\n' "$two" "$three") <(heat --flop "$flop" \
 		--step-overhead "${us}us")
