@@ -15,11 +15,6 @@
  */
 #include "ang_int.h"
 
-static bool fifo_holds(const struct ang_node *n, u32 which)
-{
-	return n->fifo[which].tail != n->fifo[which].head;
-}
-
 /*
  * Is @p the next part of the result that @op waits for?  It must be a result of
  * packets that this context has injected, and match their length.
@@ -171,17 +166,35 @@ static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 	       last == (op->sent_all && behind == op->npkts_sent);
 }
 
+/**
+ * ang_bcast_store() - store a train of a broadcast for a participant
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_bcast_store(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_pkt *p)
+{
+	c->cnt.rx_packets += p->npkts;
+	c->cnt.rx_bytes += p->len;
+	if (!p->len || p->status)
+		return p->status;
+	return ang_mr_write(v, n, c, p->key, p->off, p->len,
+			    ang_buf_data(v, p->buf));
+}
+
+/** ang_bcast_count() - count a broadcast that a participant has received */
+void ang_bcast_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     u32 tree)
+{
+	ang_ctx_count(v, n, c, ANGARA_CTR_BCAST(tree), ++c->bcasts[tree]);
+}
+
 static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 			 struct ang_ctx *c, const struct ang_pkt *p,
 			 struct ang_op *op)
 {
-	u32 status = p->status;
+	u32 status = ang_bcast_store(v, n, c, p);
 
-	c->cnt.rx_packets += p->npkts;
-	c->cnt.rx_bytes += p->len;
-	if (p->len && !status)
-		status = ang_mr_write(v, n, c, p->key, p->off, p->len,
-				      ang_buf_data(v, p->buf));
 	if (op && status)
 		ang_op_fail(op, status, n->id);
 	else if (op)
@@ -192,19 +205,19 @@ static void bcast_arrive(struct ang_view *v, struct ang_node *n,
 		op->npkts_done += p->npkts;
 	if (!(p->flags & ANG_PF_LAST))
 		return;
-	ang_ctx_count(v, n, c, ANGARA_CTR_BCAST(p->tree), ++c->bcasts[p->tree]);
+	ang_bcast_count(v, n, c, p->tree);
 	if (op)
 		ang_op_done(v, n, c, op);
 }
 
 static void bcast_eject(struct ang_view *v, struct ang_node *n,
-			const struct ang_pkt *p)
+			const struct ang_pkt *p, const struct ang_ctx *but)
 {
 	struct ang_tree *t = &n->tree[p->tree];
 	struct ang_op *op = NULL;
 	u32 i;
 
-	if (p->src_node == n->id) {
+	if (p->src_node == n->id && !but) {
 		op = op_named(v, n, p, p->src_ctx, ANGARA_OP_BCAST);
 		if (!op || !bcast_next(op, p)) {
 			ang_drop(v, n, p, ANGARA_DROP_ORDER, 0);
@@ -212,11 +225,12 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
 		}
 	}
 	for (i = 0; i < t->members; i++) {
-		u32 ctx = t->member[i];
+		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
 
 		ang_work(v, ANG_WORK_PKT);
-		bcast_arrive(v, n, ang_ctx(v->fab, n, ctx), p,
-			     op && ctx == p->src_ctx ? op : NULL);
+		if (c != but)
+			bcast_arrive(v, n, c, p,
+				     op && c->id == p->src_ctx ? op : NULL);
 	}
 }
 
@@ -226,7 +240,7 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: packet; the caller keeps its payload reference
  * @in: link by which it arrived, ANGARA_PORT_NONE if the node sent it itself
- * @but: participant to skip, since it takes the result itself, or NULL
+ * @but: participant that takes the packet itself and is skipped, or NULL
  */
 void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 in, const struct ang_ctx *but)
@@ -239,7 +253,7 @@ void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	n->cnt.hops += (u64)p->hops * p->npkts;
 	ang_trace_pkt(v, n, ANG_TR_EJECT, p, ANGARA_PORT_NONE, 0, p->status);
 	if (p->type == ANG_PKT_BCAST)
-		bcast_eject(v, n, p);
+		bcast_eject(v, n, p, but);
 	for (i = 0; p->type == ANG_PKT_ALLREDUCE && i < t->members &&
 	     t->state == ANGARA_TREE_STATE_UP; i++) {
 		struct ang_ctx *c = ang_ctx(v->fab, n, t->member[i]);
@@ -678,14 +692,14 @@ bool ang_pegroup(struct ang_view *v, struct ang_node *n)
 {
 	bool progress = false;
 
-	if (!n->at && fifo_holds(n, ANG_FIFO_PE)) {
+	if (!n->at && !ang_fifo_empty(n, ANG_FIFO_PE)) {
 		progress = fifo_step(v, n, ANG_FIFO_PE);
-		n->at = ang_spent(v) && fifo_holds(n, ANG_FIFO_ROOT);
+		n->at = ang_spent(v) && !ang_fifo_empty(n, ANG_FIFO_ROOT);
 		if (ang_spent(v))
 			return progress;
 	}
 	n->at = 0;
-	if (fifo_holds(n, ANG_FIFO_ROOT))
+	if (!ang_fifo_empty(n, ANG_FIFO_ROOT))
 		progress |= fifo_step(v, n, ANG_FIFO_ROOT);
 	return progress;
 }

@@ -76,14 +76,21 @@ static void bcast_cut_short(struct ang_pkt *p)
 	p->flags |= ANG_PF_LAST;
 }
 
-static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      struct ang_op *op, const struct ang_pkt *p)
+/** ang_coll_count() - count a train that a context injects into a tree */
+void ang_coll_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_pkt *p)
 {
 	n->cnt.injected_packets += p->npkts;
 	n->cnt.injected_flits += ang_flits(p);
 	c->cnt.tx_packets += p->npkts;
 	c->cnt.tx_bytes += p->len;
 	ang_trace_pkt(v, n, ANG_TR_INJECT, p, ANGARA_PORT_NONE, 0, p->status);
+}
+
+static void coll_sent(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      struct ang_op *op, const struct ang_pkt *p)
+{
+	ang_coll_count(v, n, c, p);
 	op->sent += p->len;
 	op->npkts_sent += p->npkts;
 	if (!(p->flags & ANG_PF_LAST))

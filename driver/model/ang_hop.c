@@ -17,8 +17,9 @@
  * After a doorbell (ang_view.climb), the view keeps holding a neighbor that now
  * has work, at most one (ang_view.hop), and advances it when the sender is
  * released: so the last contribution travels up to the root, and the result
- * down, without a run queue.  A view holds at most three nodes: the sender, its
- * neighbor, and the neighbor kept before.  A thread that dies leaves no other
+ * down, without a run queue.  A view holds at most four nodes: the sender, the
+ * root that it has taken for a last contribution (ang_last.c), the neighbor of
+ * one of them, and the neighbor kept before.  A thread that dies leaves no other
  * node torn.  If the neighbor is busy, the packet uses the link.
  */
 #include "ang_int.h"
@@ -87,7 +88,7 @@ bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 
 /**
  * ang_hop_turn() - do the work of a node's trees, outside of a step
- * @v: view; ang_view.stop limits the work
+ * @v: view with ang_view.climb, which is cleared; ang_view.stop limits the work
  * @n: node, between two steps
  *
  * Then does the work of nodes that have got work from @n, one after the other.
@@ -96,7 +97,6 @@ bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
  */
 void ang_hop_turn(struct ang_view *v, struct ang_node *n)
 {
-	v->climb = true;
 	while (n) {
 		if (ang_node_due(n))
 			ang_node_settle(v, n);

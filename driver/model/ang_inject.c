@@ -641,6 +641,16 @@ bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return true;
 }
 
+/* Execute an entry at once.  Return: false: it becomes an operation. */
+static bool entry_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+			  const struct angara_wqe *w)
+{
+	if (w->opcode == ANGARA_OP_BCAST)
+		return ang_cast_entry(v, n, c, w);
+	return ang_is_coll(w->opcode) ? ang_last_entry(v, n, c, w) :
+					ang_express_entry(v, n, c, NULL, w);
+}
+
 /**
  * ang_fetch() - turn a context's next entry into an operation
  * @v: view
@@ -666,9 +676,7 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		used = 1;
 		status = ANGARA_ST_DESC;
 	}
-	if (!status && !c->nops && (ang_is_coll(w.opcode) ?
-				    ang_last_entry(v, n, c, &w) :
-				    ang_express_entry(v, n, c, NULL, &w))) {
+	if (!status && !c->nops && entry_express(v, n, c, &w)) {
 		entries_done(n, c, used);
 		return true;
 	}

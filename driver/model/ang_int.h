@@ -122,6 +122,7 @@ bool ang_link_send(struct ang_view *v, struct ang_node *n,
 bool ang_link_give(struct ang_view *v, struct ang_node *n,
 		   const struct ang_pkt *p, u32 dir, u32 vc, const void *data);
 u64 ang_link_bufs(const struct ang_cfg *cfg);
+bool ang_children_free(struct ang_view *v, struct ang_node *n, u64 links);
 void ang_pass_note(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc,
 		   u32 out);
 
@@ -305,6 +306,10 @@ void ang_aside_count_all(struct ang_view *v, struct ang_node *n);
 bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct angara_wqe *w);
 
+/* ang_cast.c */
+bool ang_cast_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct angara_wqe *w);
+
 /* ang_hop.c */
 bool ang_hop(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	     u32 dir, u32 vc);
@@ -346,6 +351,10 @@ bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		 u32 dir);
 bool ang_down_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		   u32 dir);
+u32 ang_bcast_store(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_pkt *p);
+void ang_bcast_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     u32 tree);
 void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 in, const struct ang_ctx *but);
 struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p);
@@ -355,6 +364,11 @@ bool ang_up_now(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 bool ang_down_now(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
+
+static inline bool ang_fifo_empty(const struct ang_node *n, u32 which)
+{
+	return n->fifo[which].head == n->fifo[which].tail;
+}
 
 /** ang_fifo_room() - has a PEGroup FIFO a free place? */
 static inline bool ang_fifo_room(const struct ang_node *n, u32 which)
@@ -384,6 +398,8 @@ bool ang_issue_links(struct ang_view *v, struct ang_node *n,
 		     const struct ang_pkt *p, u64 *links, u32 in);
 bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
 		     const struct ang_tree *t, u32 seq, u32 npkts);
+void ang_coll_count(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct ang_pkt *p);
 bool ang_coll_inject(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     u32 tree);
 void ang_result_arrive(struct ang_view *v, struct ang_node *n,

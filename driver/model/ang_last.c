@@ -69,11 +69,6 @@ static void last_head(const struct ang_node *n, struct last *l)
 	p->redop = w->redop;
 }
 
-static bool fifo_empty(const struct ang_node *n, u32 which)
-{
-	return n->fifo[which].head == n->fifo[which].tail;
-}
-
 /* Is the entry the last missing contribution of its node? */
 static bool node_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 {
@@ -82,7 +77,7 @@ static bool node_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 
 	l->slot = NULL;
 	if (t->state != ANGARA_TREE_STATE_UP || !t->open ||
-	    (t->row.ports && !t->row.is_root) || !fifo_empty(n, ANG_FIFO_PE) ||
+	    (t->row.ports && !t->row.is_root) || !ang_fifo_empty(n, ANG_FIFO_PE) ||
 	    l->c->member[l->p.tree].seq != t->done)
 		return false;
 	if (!t->row.is_root && t->places == bit)
@@ -207,7 +202,18 @@ static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 		ang_complete(v, n, c, &cqe);
 }
 
-/* Send the result to all children of the root but the one at port @l->far. */
+/* Return: ports of the root that lead to other children than the node. */
+static u64 other_children(const struct last *l, const struct ang_node *root)
+{
+	u64 links = root->tree[l->p.tree].row.ports;
+
+	return l->parent ? links & ~(1ULL << l->far) : links;
+}
+
+/*
+ * Send the result to the other children, whose links have room, then to the
+ * participants of the root.
+ */
 static void root_issue(struct ang_view *v, struct ang_node *root,
 		       const struct ang_pkt *r, struct ang_outs *todo)
 {
@@ -219,10 +225,16 @@ static void root_issue(struct ang_view *v, struct ang_node *root,
 	}
 	ang_buf_share(v, r->buf, count - 1);
 	ang_issue(v, root, r, todo, ANGARA_PORT_NONE);
-	if (!todo->links && !todo->pe)
-		return;
-	ang_fifo_push(root, ANG_FIFO_ROOT, r);
-	root->fifo[ANG_FIFO_ROOT].todo = *todo;
+}
+
+/*
+ * Can the root distribute the result at once? A later packet of a participant
+ * that has the result must not overtake the result.
+ */
+static bool root_free(struct ang_view *v, const struct last *l, struct ang_node *root)
+{
+	return ang_fifo_empty(root, ANG_FIFO_ROOT) &&
+	       ang_children_free(v, root, other_children(l, root));
 }
 
 /*
@@ -247,10 +259,9 @@ static void last_finish(struct ang_view *v, struct ang_node *n, struct last *l)
 	s->pkt.npkts = 0;
 	slot_end(v, root, t, l);
 	todo = ang_outputs_down(root, &r);
-	todo.valid = 1;
+	todo.links = other_children(l, root);
 	q = r;
 	if (l->parent) {
-		todo.links &= ~(1ULL << l->far);
 		ang_link_count(v, root, &q, l->far, ANGARA_VC_DOWN);
 		ang_outputs_down(n, &q);
 		ang_eject(v, n, &q, l->t->row.to_root, l->c);
@@ -296,7 +307,7 @@ bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	 */
 	done = ang_reduce_room(v, n, l.t, l.p.seq, 1) && !last_read(v, n, &l) &&
 	       (l.t->row.is_root || parent_lacks(v, n, &l)) &&
-	       fifo_empty(l.parent ? l.parent : n, ANG_FIFO_ROOT);
+	       root_free(v, &l, l.parent ? l.parent : n);
 	if (done) {
 		ang_work(v, 2 * ANG_WORK_PKT);
 		given_count(n, &l);

@@ -121,6 +121,20 @@ bool ang_link_free(struct ang_view *v, struct ang_node *n, u32 dir, u32 vc)
 }
 
 /**
+ * ang_children_free() - is there room for a packet of a root to its children?
+ * @v: view
+ * @n: root
+ * @links: ports that lead to the children
+ */
+bool ang_children_free(struct ang_view *v, struct ang_node *n, u64 links)
+{
+	for (; links; links &= links - 1)
+		if (!ang_link_free(v, n, ang_lowest(links), ANGARA_VC_DOWN))
+			return false;
+	return true;
+}
+
+/**
  * ang_pass_note() - record which packet is about to be forwarded; see
  * ang_recover.c
  * @v: view

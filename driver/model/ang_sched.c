@@ -365,6 +365,7 @@ static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 	ang_store_release(&ang_ctx(v->fab, n, ctx)->db_sq, pi);
 	ang_doorbell(v, n, ctx);
 	c = ang_ctx_get(v, n, ctx);
+	v->climb = true;
 	if (c)
 		ang_turn_one(v, n, c);
 	calm_note(v, n, small, packets);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Broadcasts of one train that begin at the root.
+ *
+ * Packets define the behaviour; this shortcut must have the same effects, as in
+ * ang_hop.c.  If no other packet waits at the root, the entry of a participant
+ * there is executed at once, without an operation or a FIFO: the train goes to
+ * all children, then to the participants of the node.  All links must have room.
+ * Each counter gets the value that it would get by packets.
+ *
+ * If any check fails, nothing is changed and the entry takes the usual path,
+ * where the same check fails again.
+ */
+#include "ang_int.h"
+
+/* Is @w a broadcast of one train, by a participant at the root of an open tree? */
+static bool cast_may(struct ang_view *v, struct ang_node *n,
+		     const struct ang_ctx *c, const struct angara_wqe *w)
+{
+	u32 tree = le16_to_cpu(w->tree);
+	const struct ang_tree *t = &n->tree[tree];
+
+	return w->opcode == ANGARA_OP_BCAST &&
+	       le32_to_cpu(w->length) <= v->fab->buf_size && ang_linkless(v) &&
+	       c->joined >> tree & 1 && t->row.is_root &&
+	       t->state == ANGARA_TREE_STATE_UP && t->open &&
+	       ang_fifo_empty(n, ANG_FIFO_PE) && ang_fifo_empty(n, ANG_FIFO_ROOT) &&
+	       ang_children_free(v, n, t->row.ports);
+}
+
+static void cast_head(const struct ang_node *n, const struct ang_ctx *c,
+		      const struct angara_wqe *w, struct ang_pkt *p)
+{
+	const struct ang_tree *t = &n->tree[le16_to_cpu(w->tree)];
+
+	memset(p, 0, sizeof(*p));
+	p->type = ANG_PKT_BCAST;
+	p->flags = ANG_PF_LAST;
+	p->tree = t->row.tree;
+	p->life = t->life;
+	p->dtype = w->type;
+	p->redop = w->redop;
+	p->src_node = n->id;
+	p->src_ctx = (u16)c->id;
+	p->dst_node = le32_to_cpu(w->dst_node);
+	p->dst_ctx = le16_to_cpu(w->dst_ctx);
+	p->pkey = c->pkey;
+	p->job = t->job;
+	p->len = le32_to_cpu(w->length);
+	p->npkts = (u8)ang_packets(p->len);
+	p->key = le64_to_cpu(w->rkey);
+	p->off = le64_to_cpu(w->roff);
+}
+
+/* Read the data into a payload buffer.  Return: false: none, or an error. */
+static bool cast_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct angara_wqe *w, struct ang_pkt *p)
+{
+	void *data;
+
+	if (!p->len)
+		return true;
+	p->buf = ang_buf_get(v, n, ANG_BUF_REQ);
+	if (!p->buf)
+		return false;
+	data = ang_buf_data(v, p->buf);
+	if (!(w->flags & ANGARA_WQE_INLINE ?
+	      ang_read_inline(v, n, c, data, p->len) :
+	      ang_mr_give(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
+			  p->len, data)))
+		return true;
+	ang_buf_put(v, p->buf, 1);
+	return false;
+}
+
+/* Give the train to the participants of the node, and complete the entry. */
+static void cast_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		      const struct angara_wqe *w, const struct ang_pkt *p)
+{
+	struct angara_cqe cqe = { .cookie = w->cookie, .opcode = w->opcode };
+	u32 status;
+
+	ang_eject(v, n, p, ANGARA_PORT_NONE, c);
+	status = ang_bcast_store(v, n, c, p);
+	ang_bcast_count(v, n, c, p->tree);
+	cqe.status = cpu_to_le16((u16)status);
+	if (status)
+		cqe.node = cpu_to_le32(n->id);
+	else
+		cqe.length = w->length;
+	if (status || !(w->flags & ANGARA_WQE_QUIET))
+		ang_complete(v, n, c, &cqe);
+}
+
+/**
+ * ang_cast_entry() - execute an entry that is a broadcast of one train by the
+ * root
+ * @v: view
+ * @n: node
+ * @c: context with no pending operation, and room for a completion
+ * @w: next entry of the context, which is valid
+ *
+ * Return: true if the entry was executed.
+ */
+bool ang_cast_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct angara_wqe *w)
+{
+	struct ang_outs outs;
+	struct ang_pkt p;
+
+	if (!cast_may(v, n, c, w))
+		return false;
+	cast_head(n, c, w, &p);
+	if (!cast_read(v, n, c, w, &p))
+		return false;
+	ang_work(v, 2 * ANG_WORK_PKT);
+	ang_coll_count(v, n, c, &p);
+	outs = ang_outputs_down(n, &p);
+	ang_buf_share(v, p.buf, ang_count(outs.links));
+	ang_issue_links(v, n, &p, &outs.links, ANGARA_PORT_NONE);
+	cast_take(v, n, c, w, &p);
+	ang_buf_put(v, p.buf, 1);
+	return true;
+}
