@@ -3,25 +3,34 @@
  * Broadcasts of one train that begin at the root.
  *
  * Packets define the behaviour; this shortcut must have the same effects, as in
- * ang_hop.c.  If no other packet waits at the root, the entry of a participant
- * there is executed at once, without an operation or a FIFO: the train goes to
- * all children, then to the participants of the node.  All links must have room.
- * Each counter gets the value that it would get by packets.
+ * ang_hop.c.  If both FIFOs of the root are empty and the links to all children
+ * have room, the entry of a participant at the root is executed at once, without
+ * an operation or a FIFO: the participants of the node and all children get the
+ * train.  Each counter gets the value that it would get by packets.
  *
- * If any check fails, nothing is changed and the entry takes the usual path,
+ * Order: the train follows all packets that the root has sent down the tree.  No
+ * result of the tree waits in the Reducer, since each result needs a
+ * contribution of this participant, and the participant has no pending
+ * operation.  The node is held, so no packet that its participants send down the
+ * tree can overtake the train.
+ *
+ * The participants' memory is accessed before the train goes to the children: a
+ * child may be held from then on (ang_hop.c), and no other node may wait for
+ * memory of these processes, see ang_express.c.
+ *
+ * If any check fails, nothing is counted and the entry takes the usual path,
  * where the same check fails again.
  */
 #include "ang_int.h"
 
-/* Is @w a broadcast of one train, by a participant at the root of an open tree? */
+/* Is @w, a broadcast, one train of a participant at the root of an open tree? */
 static bool cast_may(struct ang_view *v, struct ang_node *n,
 		     const struct ang_ctx *c, const struct angara_wqe *w)
 {
 	u32 tree = le16_to_cpu(w->tree);
 	const struct ang_tree *t = &n->tree[tree];
 
-	return w->opcode == ANGARA_OP_BCAST &&
-	       le32_to_cpu(w->length) <= v->fab->buf_size && ang_linkless(v) &&
+	return le32_to_cpu(w->length) <= v->fab->buf_size && ang_linkless(v) &&
 	       c->joined >> tree & 1 && t->row.is_root &&
 	       t->state == ANGARA_TREE_STATE_UP && t->open &&
 	       ang_fifo_empty(n, ANG_FIFO_PE) && ang_fifo_empty(n, ANG_FIFO_ROOT) &&
@@ -60,7 +69,7 @@ static bool cast_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 
 	if (!p->len)
 		return true;
-	p->buf = ang_buf_get(v, n, ANG_BUF_REQ);
+	p->buf = ang_buf_try(v, n, ANG_BUF_REQ);
 	if (!p->buf)
 		return false;
 	data = ang_buf_data(v, p->buf);
@@ -98,7 +107,7 @@ static void cast_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @v: view
  * @n: node
  * @c: context with no pending operation, and room for a completion
- * @w: next entry of the context, which is valid
+ * @w: next entry of the context, a valid broadcast
  *
  * Return: true if the entry was executed.
  */
@@ -117,8 +126,9 @@ bool ang_cast_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	ang_coll_count(v, n, c, &p);
 	outs = ang_outputs_down(n, &p);
 	ang_buf_share(v, p.buf, ang_count(outs.links));
-	ang_issue_links(v, n, &p, &outs.links, ANGARA_PORT_NONE);
 	cast_take(v, n, c, w, &p);
+	/* All links have room, and only this view puts packets on them. */
+	ang_issue_links(v, n, &p, &outs.links, ANGARA_PORT_NONE);
 	ang_buf_put(v, p.buf, 1);
 	return true;
 }

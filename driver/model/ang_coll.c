@@ -10,8 +10,9 @@
  * Packets that a root distributes have a FIFO of their own, the root FIFO: they
  * wait for VCDown only, while packets from the PE may wait for VCUp.  With a
  * single FIFO, two roots that send each other requests could wait for each
- * other for ever.  The root's own broadcasts pass the root FIFO, too, so all
- * participants receive the broadcasts of a tree in the same order.
+ * other for ever.  The root's own broadcasts pass the root FIFO, too, or leave
+ * while it is empty (ang_cast.c), so all participants receive the broadcasts of a
+ * tree in the same order.
  */
 #include "ang_int.h"
 

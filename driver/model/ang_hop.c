@@ -17,9 +17,8 @@
  * After a doorbell (ang_view.climb), the view keeps holding a neighbor that now
  * has work, at most one (ang_view.hop), and advances it when the sender is
  * released: so the last contribution travels up to the root, and the result
- * down, without a run queue.  A view holds at most four nodes: the sender, the
- * root that it has taken for a last contribution (ang_last.c), the neighbor of
- * one of them, and the neighbor kept before.  A thread that dies leaves no other
+ * down, without a run queue.  A view holds at most three nodes: the sender, its
+ * neighbor, and the neighbor kept before.  A thread that dies leaves no other
  * node torn.  If the neighbor is busy, the packet uses the link.
  */
 #include "ang_int.h"

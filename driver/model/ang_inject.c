@@ -2,7 +2,8 @@
 /*
  * The injection engine turns queue entries into packets and completions.
  *
- * A context's entries are fetched in order, each into an operation.  Operations
+ * A context's entries are fetched in order, each into an operation, unless a
+ * shortcut executes it at once (ang_express.c, ang_last.c, ang_cast.c).  Operations
  * run at the same time, but operations on the same tree are injected in order.
  * An entry is fetched only if there is room for its completion.
  *
@@ -652,7 +653,7 @@ static bool entry_express(struct ang_view *v, struct ang_node *n, struct ang_ctx
 }
 
 /**
- * ang_fetch() - turn a context's next entry into an operation
+ * ang_fetch() - execute a context's next entry, or turn it into an operation
  * @v: view
  * @n: node
  * @c: context

@@ -164,6 +164,7 @@ static inline bool ang_ring_clear(struct ang_view *v, struct ang_ring *r)
 void ang_ring_pop(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 		  u32 dir);
 
+u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind);
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind);
 u64 ang_buf_get_reduce(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p);
@@ -365,6 +366,7 @@ bool ang_down_now(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
 
+/** ang_fifo_empty() - has a PEGroup FIFO no packet? */
 static inline bool ang_fifo_empty(const struct ang_node *n, u32 which)
 {
 	return n->fifo[which].head == n->fifo[which].tail;

@@ -224,12 +224,13 @@ static void root_issue(struct ang_view *v, struct ang_node *root,
 		return;
 	}
 	ang_buf_share(v, r->buf, count - 1);
+	/* All links have room, see root_free(). */
 	ang_issue(v, root, r, todo, ANGARA_PORT_NONE);
 }
 
 /*
- * Can the root distribute the result at once? A later packet of a participant
- * that has the result must not overtake the result.
+ * Can the root distribute the result at once? A packet that a participant with the
+ * result sends down the tree must not overtake the result.
  */
 static bool root_free(struct ang_view *v, const struct last *l, struct ang_node *root)
 {
@@ -309,11 +310,16 @@ bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	       (l.t->row.is_root || parent_lacks(v, n, &l)) &&
 	       root_free(v, &l, l.parent ? l.parent : n);
 	if (done) {
+		bool climb = v->climb;
+
+		/* Keep no neighbor while the participant's memory is written below. */
+		v->climb = false;
 		ang_work(v, 2 * ANG_WORK_PKT);
 		given_count(n, &l);
 		if (l.parent)
 			part_up(v, n, &l);
 		last_finish(v, n, &l);
+		v->climb = climb;
 	}
 	if (l.parent)
 		ang_node_leave(v, l.parent);

@@ -404,6 +404,12 @@ static void buf_wait(struct ang_node *n)
 	ang_mb();
 }
 
+/** ang_buf_try() - as ang_buf_get(), without waiting for a buffer */
+u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind)
+{
+	return buf_find(v, n, kind);
+}
+
 /**
  * ang_buf_get() - take a payload buffer
  * @v: view

@@ -347,10 +347,7 @@ static bool any_bit(const u64 *words)
 
 static bool fifos_hold(const struct ang_node *n)
 {
-	const struct ang_fifo *root = &n->fifo[ANG_FIFO_ROOT];
-	const struct ang_fifo *pe = &n->fifo[ANG_FIFO_PE];
-
-	return root->head != root->tail || pe->head != pe->tail;
+	return !ang_fifo_empty(n, ANG_FIFO_ROOT) || !ang_fifo_empty(n, ANG_FIFO_PE);
 }
 
 /* Would another round find work? */

@@ -28,7 +28,11 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		if (!ang_fetch(v, n, c))
 			break;
 		progress = true;
-		if (ang_spent(v))
+		/*
+		 * A neighbor that the view keeps must not wait for the memory of
+		 * another entry's process.
+		 */
+		if (ang_spent(v) || v->hop)
 			break;
 	}
 	if (c->wake)

@@ -11,12 +11,12 @@
 #define TREE	5
 #define HALF	4096
 
-static const u16 pe[2] = { 1, 1 };
+static const u16 pe[4] = { 1, 1, 1, 1 };
 
-/* Two nodes whose packets may bypass links. */
-static void two_nodes(struct group *g)
+/* A fabric whose packets may bypass links, with a context on each node. */
+static void fabric(struct group *g, const char *dims)
 {
-	g->h = host_new("2", &cfg_tight);
+	g->h = host_new(dims, &cfg_tight);
 	g->h->ops.trace = NULL;
 	group_new(g, 1, HALF);
 }
@@ -54,31 +54,42 @@ static u32 ended(struct tctx *c, u32 from)
 	return n;
 }
 
-/* A child whose link is full gets the broadcasts later, in order. */
+/* Packets that have passed the root's FIFOs: none that the root sent at once. */
+static u32 queued(const struct group *g)
+{
+	const struct ang_node *root = ang_node(g->h->fab, 0);
+
+	return root->fifo[ANG_FIFO_PE].tail + root->fifo[ANG_FIFO_ROOT].tail;
+}
+
+/*
+ * Broadcasts are executed at once as long as the link to the child has room.  The
+ * child gets the others later, and the last one last.
+ */
 static void full_link(void)
 {
 	const u32 num = 2 * cfg_tight.depth;
-	u32 i, before, order = 0;
-	struct tctx *child;
+	u32 i, before, fifo;
 	struct group g;
 	struct ttree *t;
 
-	two_nodes(&g);
+	fabric(&g, "2");
 	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
 	host_run(g.h);
-	child = g.ctx[1];
 	host_freeze(g.h, 1, 1);
-	for (i = 0; i < num; i++)
-		cast(g.ctx[0], 8 * i, (u8)(i + 1));
+	fifo = queued(&g);
+	cast(g.ctx[0], 0, 1);
+	EXPECT_EQ(queued(&g), fifo);
+	for (i = 1; i < num; i++)
+		cast(g.ctx[0], 0, (u8)(i + 1));
+	EXPECT(queued(&g) > fifo);
 	before = ended(g.ctx[0], 1);
 	EXPECT(before && before <= cfg_tight.depth);
 	host_freeze(g.h, 1, 0);
 	host_run(g.h);
 	EXPECT_EQ(before + ended(g.ctx[0], before + 1), num);
-	EXPECT_EQ(ctx_counter(child, ANGARA_CTR_BCAST(TREE)), num);
-	for (i = 0; i < num; i++)
-		order += has(child, 8 * i, (u8)(i + 1));
-	EXPECT_EQ(order, num);
+	EXPECT_EQ(ctx_counter(g.ctx[1], ANGARA_CTR_BCAST(TREE)), num);
+	EXPECT(has(g.ctx[1], 0, (u8)num));
 	tree_del(t);
 	group_del(&g);
 }
@@ -90,7 +101,7 @@ static void own_memory(void)
 	struct group g;
 	struct ttree *t;
 
-	two_nodes(&g);
+	fabric(&g, "2");
 	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
 	host_run(g.h);
 	g.ctx[0]->mrt[BUF_KEY].access = 0;
@@ -125,7 +136,7 @@ static void opens_later(void)
 	struct group g;
 	u32 i;
 
-	two_nodes(&g);
+	fabric(&g, "2");
 	set_and_join(&g, 1);
 	host_freeze(g.h, 1, 1);
 	set_and_join(&g, 0);
@@ -140,9 +151,107 @@ static void opens_later(void)
 	group_del(&g);
 }
 
+static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
+static u32 sender, neighbour;
+static u32 accesses;
+
+/* Memory of the sender may be slow: no other node waits for it. */
+static void watch(void *host, u32 node)
+{
+	const struct host *h = host;
+
+	if (node != sender)
+		return;
+	accesses++;
+	EXPECT(!(READ_ONCE(ang_node(h->fab, neighbour)->sched) & ANG_SCHED_OWNED));
+}
+
+static int watched_read(void *host, u32 node, u64 addr, void *buf, u32 len)
+{
+	watch(host, node);
+	return plain.dma_read(host, node, addr, buf, len);
+}
+
+static int watched_write(void *host, u32 node, u64 addr, const void *buf, u32 len)
+{
+	watch(host, node);
+	return plain.dma_write(host, node, addr, buf, len);
+}
+
+/* Rings the sender's doorbell while its memory is watched. */
+static void watched_ring(struct group *g)
+{
+	struct tctx *c = g->ctx[sender];
+
+	plain = g->h->ops;
+	g->h->ops.dma_read = watched_read;
+	g->h->ops.dma_write = watched_write;
+	accesses = 0;
+	ang_reg_ring(&g->h->v, c->node, ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ, c->sq_pi);
+	g->h->ops = plain;
+	EXPECT(accesses > 2);
+	host_run(g->h);
+}
+
+/*
+ * The root's child, which has a child itself, works for a broadcast.  The entry
+ * after the broadcast is read later.
+ */
+static void innocent_child(void)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, TREE, 0, HALF, 8);
+	struct angara_cqe cqe;
+	struct group g;
+	struct ttree *t;
+	u32 i;
+
+	fabric(&g, "mesh:3");
+	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
+	host_run(g.h);
+	sender = 0;
+	neighbour = 1;
+	for (i = 0; i < 2; i++)
+		post(g.ctx[0], &w, NULL);
+	watched_ring(&g);
+	for (i = 0; i < 2; i++)
+		EXPECT(poll_cq(g.ctx[0], &cqe) && !cqe.status);
+	EXPECT_EQ(ctx_counter(g.ctx[2], ANGARA_CTR_BCAST(TREE)), 2);
+	tree_del(t);
+	group_del(&g);
+}
+
+/* The same child works for the last contribution of another child. */
+static void innocent_sibling(void)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, TREE, 0, HALF, 8);
+	struct angara_cqe cqe;
+	struct group g;
+	struct ttree *t;
+	u32 i;
+
+	fabric(&g, "mesh:4");
+	t = tree_over(g.h, TREE, 1, g.ctx, g.n, pe, 1);
+	host_run(g.h);
+	sender = 0;
+	neighbour = 2;
+	for (i = 3; i; i--) {
+		post(g.ctx[i], &w, NULL);
+		kick(g.ctx[i]);
+		host_run(g.h);
+	}
+	post(g.ctx[0], &w, NULL);
+	watched_ring(&g);
+	for (i = 0; i < 4; i++)
+		EXPECT(poll_cq(g.ctx[i], &cqe) && !cqe.status);
+	tree_del(t);
+	group_del(&g);
+}
+
 const struct test_case cast_cases[] = {
 	{ "cast: a child whose link is full", full_link },
 	{ "cast: the root's own memory", own_memory },
 	{ "cast: a tree that opens later", opens_later },
+	{ "cast: a child does not wait for the root's memory", innocent_child },
+	{ "cast: a child does not wait for memory of its sibling", innocent_sibling },
 	{ NULL, NULL },
 };
