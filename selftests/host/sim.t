@@ -144,14 +144,15 @@ golden()
 # searched all records for each one, it would take a hundred times as long. Each
 # packet arrives at its own target, though two packets of one node have the same
 # number. The trace lacks the answers to atomic operations.
-# requests TYPE COUNT: prints a trace of them
+# requests TYPE COUNT [NUMBERS]: prints a trace of them; the packets of a node have
+# this many numbers in turn (default: each number twice)
 requests()
 {
-	awk -v type="$1" -v n="$2" 'BEGIN {
+	awk -v type="$1" -v n="$2" -v numbers="${3:-$2}" 'BEGIN {
 		for (i = 0; i < n; i++) {
 			from = i % 4
 			to = (from + 1 + int(i / 4) % 2) % 4
-			seq = int(i / 8)
+			seq = int(i / 8) % numbers
 			printf("%d node %d: INJECT %s from %d, tree 0, seq %d, 1 x 64 bytes\n", i, from, type, from, seq)
 			printf("%d node %d: EJECT %s from %d, tree 0, seq %d, 1 x 64 bytes\n", i, to, type, from, seq)
 		}
@@ -167,12 +168,13 @@ seconds_of()
 		--format csv >"$TAP_TMP/replayed"; } 2>&1
 }
 
+# long_trace TYPE COUNT [NUMBERS]: as for requests
 long_trace()
 {
 	local type=$1 count=$2 short long
 
-	short=$(seconds_of "$type" "$((count / 10))")
-	long=$(seconds_of "$type" "$count")
+	short=$(seconds_of "$type" "$((count / 10))" "${@:3}")
+	long=$(seconds_of "$type" "$count" "${@:3}")
 	cat "$TAP_TMP/replayed"
 	echo "$short s, ten times as long $long s"
 	# Half of the requests go to the next node, one or two links away, the others to the node
@@ -723,6 +725,8 @@ check 'endless: traffic --routes' refused '/dev/zero:1: not a line of text' \
 	traffic --routes /dev/zero
 check 'a table that is a folder' refused 'Is a directory' spmv --table /tmp
 check 'a long trace of puts: time is proportional' long_trace PUT 60000
+check 'a long trace of puts with one number: time is proportional' \
+	long_trace PUT 600000 1
 check 'a long trace of atomic operations: time is proportional' long_trace ATOMIC 120000
 check 'bad operation' refused 'not one of bcast, reduce' coll --op scatter
 check 'bad mode' refused "--mode 'x': not one of" coll --mode offload,x

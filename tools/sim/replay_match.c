@@ -148,46 +148,76 @@ void replay_targets(struct replay *w)
  * struct moving - a packet between its injection and its arrival
  * @at: router that it has reached
  * @links: links that it has crossed
+ * @next: packet that reached the router after it, or ANG_NONE
  */
 struct moving {
 	u32 at;
 	u32 links;
+	u32 next;
 };
 
-/* Index of the first of @n packets at a router, or @n. */
-static u32 moving_find(const struct moving *m, u32 n, u32 at)
-{
-	u32 i;
+/**
+ * struct places - packets with one key, by the router that they have reached
+ * @m: packets, in the order of their injection
+ * @first: by router: the packet that reached it first, or ANG_NONE
+ * @last: by router: the packet that reached it last; valid if there is a first
+ */
+struct places {
+	struct moving *m;
+	u32 *first;
+	u32 *last;
+};
 
-	for (i = 0; i < n && m[i].at != at; i++)
-		;
-	return i;
+static void places_add(struct places *s, u32 packet, u32 router)
+{
+	s->m[packet].at = router;
+	s->m[packet].next = ANG_NONE;
+	if (s->first[router] == ANG_NONE)
+		s->first[router] = packet;
+	else
+		s->m[s->last[router]].next = packet;
+	s->last[router] = packet;
+}
+
+/* Removes the packet that reached a router first.  Return: it, or ANG_NONE. */
+static u32 places_take(struct places *s, u32 router)
+{
+	u32 packet = s->first[router];
+
+	if (packet != ANG_NONE)
+		s->first[router] = s->m[packet].next;
+	return packet;
 }
 
 /* Moves packets with one key by the @n records of @list, in the order of the trace. */
 static void links_follow(struct replay *w, const struct ang_topo *topo,
-			 const struct key *list, u32 n, struct moving *m)
+			 const struct key *list, u32 n, struct places *s)
 {
-	u32 i, found, far, moving = 0;
+	u32 i, found, to, far, injections = 0;
 
 	for (i = 0; i < n; i++) {
 		const struct ang_trace *r = &w->rec[list[i].index];
 
 		if (r->event == ANG_TR_INJECT) {
-			m[moving++] = (struct moving){ .at = r->node };
+			s->m[injections].links = 0;
+			places_add(s, injections++, r->node);
 			continue;
 		}
-		found = moving_find(m, moving, r->node);
-		if (found == moving)
+		found = places_take(s, r->node);
+		if (found == ANG_NONE)
 			continue;
 		if (r->event == ANG_TR_SEND) {
-			m[found].links++;
-			m[found].at = ang_topo_peer(topo, r->node, r->port, &far);
+			s->m[found].links++;
+			to = ang_topo_peer(topo, r->node, r->port, &far);
+			if (to < topo->routers)
+				places_add(s, found, to);
 		} else {
-			w->links[list[i].index] = m[found].links;
-			m[found] = m[--moving];
+			w->links[list[i].index] = s->m[found].links;
 		}
 	}
+	/* A router that still has packets is the place of the last of them. */
+	for (i = 0; i < injections; i++)
+		s->first[s->m[i].at] = ANG_NONE;
 }
 
 static bool is_moved(const struct ang_trace *r)
@@ -205,10 +235,15 @@ static bool is_moved(const struct ang_trace *r)
 void replay_links(struct replay *w, const struct ang_topo *topo)
 {
 	struct key *list = sim_zalloc(w->n, sizeof(*list));
-	struct moving *m = sim_zalloc(w->n, sizeof(*m));
+	struct places s = {
+		.m = sim_zalloc(w->n, sizeof(*s.m)),
+		.first = sim_zalloc(topo->routers, sizeof(*s.first)),
+		.last = sim_zalloc(topo->routers, sizeof(*s.last)),
+	};
 	u32 i, n = 0, end;
 
 	w->links = sim_zalloc(w->n, sizeof(*w->links));
+	memset(s.first, 0xFF, topo->routers * sizeof(*s.first));
 	for (i = 0; i < w->n; i++)
 		if (is_moved(&w->rec[i]))
 			list[n++] = key_of(w, i);
@@ -216,10 +251,12 @@ void replay_links(struct replay *w, const struct ang_topo *topo)
 	for (i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && same_packets(&list[i], &list[end]); end++)
 			;
-		links_follow(w, topo, &list[i], end - i, m);
+		links_follow(w, topo, &list[i], end - i, &s);
 	}
 	free(list);
-	free(m);
+	free(s.m);
+	free(s.first);
+	free(s.last);
 }
 
 static bool is_answer(const struct ang_trace *r)
