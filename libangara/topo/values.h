@@ -4,11 +4,11 @@
  * these parameters, and they are the defaults of the simulator.
  *
  * "Given" parameters are stated in the adapter's specification (document 000).
- * "Fitted" ones are chosen to reproduce a published number; "free" ones are
- * neither.  The basis is the section of the document, the published number, or
- * the reason for the choice; the range of a free parameter contains its
- * plausible values.  tools/sim/origin.c has the parameters that only the
- * simulator has.
+ * "Fitted" ones are set to reproduce a published number, "chosen" ones with
+ * knowledge of published numbers; "free" ones are none of these.  The basis is
+ * the section of the document, the published number, or the reason for the
+ * choice; the range of a chosen or free parameter contains its plausible values.
+ * tools/sim/origin.c has the parameters that only the simulator has.
  *
  * V(symbol, name, value, unit, source, description, basis, range)
  */
@@ -40,7 +40,7 @@
 	V(CREDIT_CYCLES, "credit-cycles", 4096, "cycles", "given",	\
 	  "cycles after which it gets one in any case",			\
 	  "section 3.4: or the PE gets credits every 4096 cycles", NULL) \
-	V(ROUTER, "router", 2, "cycles", "free",			\
+	V(ROUTER, "router", 2, "cycles", "chosen",			\
 	  "cycles through a router",					\
 	  "section 3.1: a table is read, outputs are listed; no time is named", "1..4") \
 	V(PEGROUP, "pegroup", 10, "cycles", "fitted",			\
@@ -49,7 +49,7 @@
 	V(HOST_RATE, "host-rate", 64, "Gbit/s", "given",		\
 	  "bandwidth of PCIe, each way (gen2 x16)",			\
 	  "table 1: PCIe gen2 x16; 16 lanes, 5 GT/s, 8b/10b code", NULL) \
-	V(HOST_HEADER, "host-header", 24, "B", "free",			\
+	V(HOST_HEADER, "host-header", 24, "B", "chosen",		\
 	  "overhead of PCIe per packet: headers, numbers, checks",	\
 	  "PCIe: frame 2, number 2, head 12 or 16, checks 4 or 8", "20..28") \
 	V(REDUCER, "reducer", 4, "cycles", "free",			\

@@ -332,7 +332,7 @@ const struct cmd cmd_traffic = {
 
 static const struct sim_opt params_opts[] = {
 	{ "origins", SIM_T_FLAG, NULL,
-	  "print a table of the origins of defaults instead: given, fitted or free" },
+	  "print a table of the origins of defaults instead: given, fitted, chosen or free" },
 	{ NULL },
 };
 

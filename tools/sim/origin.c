@@ -31,7 +31,7 @@ const struct sim_origin sim_origins[] = {
 	{ NULL, "acks", "free",
 	  "section 2: puts are one-sided, do not block; acknowledgements are not named",
 	  "no|yes" },
-	{ NULL, "overhead", "free",
+	{ NULL, "overhead", "chosen",
 	  "section 4.1: messages add injection and ejection; no other time is named",
 	  "0ns..300ns" },
 	{ NULL, "combine", "free",
@@ -47,7 +47,7 @@ const struct sim_origin sim_origins[] = {
 	  "section 3: links have no interference; the default is the same", NULL },
 	{ NULL, "fault-delay", "free",
 	  "section 3: links have no interference; the default is the same", NULL },
-	{ "coll", "children", "free",
+	{ "coll", "children", "chosen",
 	  "section 4.1: messages follow the tree; their order at a node is not named",
 	  "deepest|shallowest" },
 	{ "spmv", "rows", "given",
@@ -72,7 +72,7 @@ const struct sim_origin sim_origins[] = {
 	  "section 4.3: grids of 40 960 000, 81 920 000 and 163 840 000 cells", NULL },
 	{ "heat2d", "rate", "given",
 	  "section 4.3: one node alone reaches about 11 GFlop/s", NULL },
-	{ "heat2d", "flop", "free",
+	{ "heat2d", "flop", "chosen",
 	  "section 4.3: operations of equation (4); angara-heat2d has 34; none is named",
 	  "10..34" },
 	{ "heat2d", "step-overhead", "fitted",
@@ -85,7 +85,7 @@ const struct sim_origin sim_origins[] = {
 	  "section 4.1: messages follow the tree; their order at a node is not named",
 	  "deepest|shallowest" },
 	RULE("torus shape", "last dimensions longest",
-	     "section 4.1 names three tori only; effect: first longest, none", NULL)
+	     "section 4.1 names three tori only; effect: none on the broadcast; SpMV is not sampled", NULL)
 	RULE("wrap-around", "in all dimensions",
 	     "table 1: a torus; figures 1 and 2 draw trees without; not said for trees",
 	     "in all dimensions|none")

@@ -11,14 +11,15 @@
  * @command: command whose option it is; NULL: a parameter of all commands;
  *	"rule": a rule of the simulator without a parameter
  * @name: name of the parameter, option or rule
- * @kind: "given": document 000 names it; "fitted": chosen so that a published
- *	number comes out; "free": neither
+ * @kind: "given": document 000 names it; "fitted": set so that a published
+ *	number comes out; "chosen": chosen with knowledge of published numbers;
+ *	"free": none of these
  * @basis: section or table of the document, and what its sentence says; the
  *	number fitted to; or the reason
- * @range: plausible values of a free default, or the default and the given value
- *	if the default departs from it: "LEAST..MOST" with units, or choices
- *	joined by "|"; NULL: the default has no effect on published numbers, or
- *	other values are not simulated
+ * @range: plausible values of a chosen or free default, or the default and the
+ *	given value if the default departs from it: "LEAST..MOST" with units, or
+ *	choices joined by "|"; NULL: the default has no effect on published
+ *	numbers, or other values are not simulated
  * @rule: what a rule does, in place of a default
  */
 struct sim_origin {

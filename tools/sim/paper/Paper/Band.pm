@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Origins of parameters, from the simulator's own table; and bands: the results
-# over the plausible range of the free parameters, of rules that an option changes,
+# over the plausible range of the chosen and free parameters, of rules that an option changes,
 # and of a given rule from which the default departs. Samples form a Latin
 # hypercube: the range of each parameter is cut into as many parts as there are
 # samples, and each part is used once, in a separate random order. The defaults

@@ -105,6 +105,7 @@ our @SPMV_CHOICES = (
 	['ring', 'against a ring', '--algo ring'],
 	['bruck', 'against Bruck', '--algo bruck'],
 	['stripe', 'each block striped over all 16 trees', '--stripe'],
+	['copies', 'copies of a packet leave at once, not links first', '--copies at-once'],
 	['buffer-4', 'buffers of 4 packets instead of 8', '--buffer 4'],
 	['buffer-32', 'buffers of 32 packets', '--buffer 32'],
 	['forward', 'store-and-forward', '--vc store-and-forward'],

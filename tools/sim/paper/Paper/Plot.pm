@@ -134,7 +134,7 @@ sub figure9
 	$self->draw('figure9', 'figure9',
 		    title => 'SpMV, ' . spaced($Paper::Plan::SPMV_ROWS) .
 			     ' rows (published: 20 480 000), 4D torus',
-		    bands => join(' ', map { qq("free parameters, $_ rows") }
+		    bands => join(' ', map { qq("plausible range, $_ rows") }
 				  (map { "$_, " . spaced($bands->{rows}) }
 				   'adaptive', 'dimension order'),
 				  ($most ? 'adaptive, ' . spaced($most->{rows}) : ())),

@@ -318,9 +318,12 @@ sub summary
 		 "wait. Of the $rules->{all} predicted numbers that are simulated with both " .
 		 "rules, $rules->{base} are within their margin by default (cut-through), " .
 		 "$rules->{forward} with store-and-forward.\n";
-	($all, $good, $out) = $self->tally('known');
-	$text .= "$all other numbers were known when defaults of free parameters were " .
-		 "chosen, so they do not count; within their margin are $good$out";
+	($all, $good, $out) = $self->tally('known', 'numbers');
+	$text .= "$all other numbers were known when defaults were chosen, so they do not " .
+		 "count; within their margin are $good$out";
+	($all, $good, $out) = $self->tally('known', 'trends');
+	$text .= "$all other trends lead to fitted or known numbers, so they do not count; as " .
+		 "published are $good$out";
 	($all, $good, $out) = $self->tally('fitted');
 	$text .= @fitted . " parameters (" . join(', ', @fitted) .
 		 ") are fitted to $all published numbers, which do not count" .
@@ -338,7 +341,7 @@ sub counts
 	my ($self) = @_;
 	my @rows = map { ["$_->[0], $_->[1]", ($self->tally(@$_[1, 0]))[0, 1]] }
 		   ['numbers', 'predicted'], ['trends', 'predicted'], ['bounds', 'predicted'],
-		   ['numbers', 'known'], ['numbers', 'fitted'];
+		   ['numbers', 'known'], ['trends', 'known'], ['numbers', 'fitted'];
 
 	for my $use ('predicted', 'known') {
 		my $rules = $self->{rules}{$use};
@@ -442,7 +445,7 @@ sub count_within
 
 # Compares published numbers with results for cut-through and for
 # store-and-forward. Store-and-forward is fitted to the same number, by the time
-# --combine of hosts.
+# --overhead of hosts.
 sub forward
 {
 	my ($self) = @_;
