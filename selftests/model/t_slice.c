@@ -276,6 +276,28 @@ static void broadcasts(void)
 	end();
 }
 
+/* The root executes broadcasts of one train at once, for 16 participants on each node. */
+static void casts(void)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, 0, 0, 16384, 16384);
+	struct ttree *t;
+	u32 i;
+
+	start("2", 64);
+	for (i = 0; i < 2 * MEMBERS; i++)
+		more(i / MEMBERS, i % MEMBERS, 2 * 16384);
+	t = tree_of(MEMBERS, MEMBERS);
+	run_slices();
+	for (i = 0; i < MEMBERS; i++)
+		fill(ctx[i], &w, 8);
+	run_slices();
+	for (i = 0; i < MEMBERS; i++)
+		drain(ctx[i], 8);
+	EXPECT_EQ(ctx_counter(ctx[MEMBERS], ANGARA_CTR_BCAST(0)), 8 * MEMBERS);
+	tree_del(t);
+	end();
+}
+
 /* All messages of a node wait for one receiver: many have to be checked. */
 static void ready(void)
 {
@@ -466,6 +488,7 @@ const struct test_case slice_cases[] = {
 	{ "slice: empty entries in 128 contexts", entries },
 	{ "slice: long puts in 128 contexts", copies },
 	{ "slice: broadcasts to 16", broadcasts },
+	{ "slice: broadcasts of one train to two nodes", casts },
 	{ "slice: 8192 messages to one receiver", ready },
 	{ "slice: 16 trees go down with a context", downs },
 	{ "slice: a wake within a round", woken },
