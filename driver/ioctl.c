@@ -38,7 +38,7 @@ static int ioctl_answer(struct ang_ucmd *ucmd, size_t answer)
 
 /*
  * Executes an ioctl. Copies arguments while the device is not entered, since a
- * process can delay page faults of its memory.
+ * process can delay page faults on its memory.
  */
 static int ioctl_run(struct ang_ucmd *ucmd, const struct ang_ioctl_op *op)
 {

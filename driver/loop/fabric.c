@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Creation and deletion of a loopback fabric: memory of the model, one adapter per node. */
+/* Create and delete loopback fabrics: model memory, one adapter per node. */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 

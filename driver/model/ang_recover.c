@@ -281,10 +281,7 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 
 	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
 	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
-	/*
-	 * Skip one number: the thread may have begun another life and
-	 * operation.
-	 */
+	/* Skip a number of each: the stopped thread may have used the next. */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }
@@ -367,7 +364,7 @@ static void refs_clear(struct ang_fabric *fab, struct ang_node *n)
 }
 
 /*
- * Count a reference for each output that has not got its copy of the packet;
+ * Count a reference for each output that still needs its copy of the packet;
  * one reference if the outputs are not computed yet.
  */
 static void pkt_refs(struct ang_view *v, const struct ang_pkt *p,

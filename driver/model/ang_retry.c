@@ -138,7 +138,7 @@ static void packet_take(struct ang_view *v, struct ang_port *port)
 }
 
 /*
- * Draw what happens to a packet or acknowledgement, and count faults. Return:
+ * Draw what happens to a packet or acknowledgement, and count losses. Return:
  * ANG_FATE_*.
  */
 static u32 frame_fate(struct ang_retry *r)

@@ -271,7 +271,7 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 
 /*
  * Queues are in the segment, which is mapped already.  The notice of stale
- * regions is allocated, but never reports any: memory is accessed by its
+ * regions is a static array that stays zero: memory is accessed by its
  * address in the process, so a region always refers to the current mapping.
  */
 static void *emb_map(struct ang_dev *dev, u64 offset, size_t len, bool write)

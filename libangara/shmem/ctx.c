@@ -231,7 +231,7 @@ static __attribute__((noreturn)) void ctx_quiet_failed(struct shmemi_ctx *c, int
 		   angara_status_str(ANGARA_ST_UNREACHABLE) : strerror(-ret));
 }
 
-/* Takes completions; only failed operations with ANGARA_FENCE have one. */
+/* Takes a completion; only failed operations with ANGARA_FENCE have one. */
 static void ctx_reap(struct shmemi_ctx *c)
 {
 	struct angara_completion done;

@@ -745,7 +745,7 @@ check 'one node only' refused 'two nodes or more' traffic --torus 1
 check 'bad line of a file' refused "bad.conf:3: clock 'fast': not a frequency" \
 	coll --config "$TAP_TMP/bad.conf"
 check 'missing file' refused 'No such file' coll --config "$TAP_TMP/none"
-check 'no trace to replay' refused 'needs a --file' replay
+check 'no trace to replay' refused 'needs --file' replay
 check 'trace of another torus' refused 'node 2 is not in the fabric' \
 	replay --torus 2 --file selftests/model/golden.txt
 check 'trace without injections' refused 'the trace has no packet that a host injects' \

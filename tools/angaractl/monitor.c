@@ -134,7 +134,7 @@ static int follow(struct nl *nl, struct monitor *monitor)
 		err = ctl_listen(nl, ANGARA_GENL_MCGRP);
 	}
 	if (err)
-		return fail("events cannot be received: %s", nl_geterror(err));
+		return fail("cannot receive events: %s", nl_geterror(err));
 	while (!monitor->has_count || monitor->count) {
 		err = nl_recvmsgs_default(nl->sock);
 		/* The kernel reports that this socket's buffer overflowed. */

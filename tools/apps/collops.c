@@ -208,8 +208,8 @@ static void report(struct bench *b, const struct test *t, size_t bytes)
 }
 
 /*
- * The barrier before an operation uses the other implementation, so the edges
- * of the measured implementation are idle.
+ * The barrier before an operation uses the other implementation, so the
+ * measured implementation has nothing in flight.
  */
 static int measure_one(struct bench *b, const struct test *t, size_t bytes,
 		       unsigned int way, uint64_t i)

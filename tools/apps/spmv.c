@@ -200,9 +200,9 @@ static void start_vector(double *x, uint64_t n)
 /*
  * Multiplies by the whole matrix, or by its first rows, in one process; the
  * caller frees the resulting vector @x. With few rows, all other elements of a
- * vector are written again after each multiplication, as the allgather does it.
+ * vector are written again after each multiplication, as the allgather does.
  * Otherwise caches would keep the few elements that these rows read, and a
- * multiplication would take too little time. Writing is no part of the time.
+ * multiplication would take too little time. The time excludes writing.
  */
 static int run_serial(struct spmv *s, double **x, struct result *res)
 {

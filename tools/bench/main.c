@@ -51,7 +51,7 @@ static int measure(struct bench *b, size_t bytes, unsigned int iter,
 }
 
 /*
- * Return: 0; @batch then is the number of operations of a sample, equal in all
+ * Return: 0 or an error.  @batch: out: operations of a sample, equal in all
  * processes.
  */
 static int warm_up(struct bench *b, size_t bytes, unsigned int iters,

@@ -119,7 +119,7 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 	if (!err)
 		err = angara_quiet(b->app.ctx, ANGARA_FOREVER);
 	*max = flag[1];
-	return err ? app_fail(&b->app, err, "cannot agree with the other processes on a number") : 0;
+	return err ? app_fail(&b->app, err, "cannot exchange a value with the other processes") : 0;
 }
 
 /*

@@ -8,7 +8,7 @@
 #include "complain.h"
 #include "options.h"
 
-#define MAX_OPTS	(OPTS_MOST + 3)	/* including the options of every command */
+#define MAX_OPTS	(OPTS_MOST + 3)	/* and those that all commands have */
 #define COLUMN		20	/* where texts of --help begin */
 
 enum {

@@ -171,7 +171,7 @@ static bool client_serve(int i)
 	return false;
 }
 
-/* Return: whether a lease has ended. */
+/* Return: whether a closed client had a lease. */
 static bool clients_close(void)
 {
 	bool ended = false;

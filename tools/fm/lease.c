@@ -4,10 +4,10 @@
  *
  * A user gets a free tree if its quota is not used up, and if enough trees are
  * free for the users that wait before it.  A user waits from its first request that
- * finds no tree until it gets one, or until it has not asked for as long as the time
- * of grace.  Users with fewer leases are served first; among equals, the user that
- * waits longest.  A request never waits: the answer says that no tree is free now,
- * and the job goes on in software.
+ * finds no tree until it gets one, or until a grace period passes without a request.
+ * Users with fewer leases are served first; among equals, the user that waits
+ * longest.  A request never waits: the answer says that no tree is free now, and the
+ * job goes on in software.
  *
  * A device that is down does not appear in the lists of devices and rows, but keeps
  * its delegations.  So each list of rows is also searched for delegations that belong

@@ -140,7 +140,7 @@ int routes_start(const struct fm_opts *given, int lock)
 	if (!err)
 		err = nl_socket_set_nonblocking(events.sock);
 	if (err)
-		return fail("events cannot be received: %s", nl_geterror(err));
+		return fail("cannot receive events: %s", nl_geterror(err));
 	wanted.all = true;
 	due = fm_now();
 	return DONE;
@@ -351,7 +351,7 @@ int routes_run(const struct pollfd *polled)
 	if (unloaded)
 		return fail("the module angara was unloaded");
 	if (err && err != -NLE_AGAIN)
-		return fail("events cannot be received: %s", nl_geterror(err));
+		return fail("cannot receive events: %s", nl_geterror(err));
 	if (child && polled[1].revents)
 		routes_join();
 	if (due && !child && due <= fm_now())

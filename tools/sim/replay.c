@@ -407,7 +407,7 @@ static int replay_cmd(struct env *e)
 	int err;
 
 	if (!path)
-		bad_usage("replay needs a --file");
+		bad_usage("replay needs --file");
 	read_trace(&w, path, e->cfg.fabric ? angara_fabric_routers(e->cfg.fabric) :
 					     sim_cfg_nodes(&e->cfg));
 	e->trees = trees_of(&w);

@@ -583,7 +583,7 @@ u64 sim_p2p_outs(struct sim_part *p, u32 node, u32 src, struct sim_pkt *k)
 	return s->down ? sim_ports_up(s, node, k->dst, outs) : outs;
 }
 
-/* Request outputs until one of them serves the head; see adapt_best(). */
+/* Request @outs, then serve until one takes the head; see adapt_best(). */
 static void ask_any(struct sim_part *p, u32 node, u32 src, u64 outs)
 {
 	struct sim_fifo *f = sim_fifo(p->sim, node, src);

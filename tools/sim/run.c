@@ -134,7 +134,7 @@ static void checkpoint(struct crew *c, u64 next)
 }
 
 /*
- * Counts the events of the partition that had most in the last window.  After
+ * Counts the events of the busiest partition of the last window.  After
  * --restore, the events before the checkpoint count as one window.
  */
 static u64 count_most(struct sim *s)

@@ -74,7 +74,7 @@ void peers_notify(struct peers *ps, u32 node)
 		peer_wake(ps->peer[owner - 1]);
 }
 
-/** peers_fail() - report the error of a server that never joined the torus */
+/** peers_fail() - record the first error, which peers_wait() reports */
 void peers_fail(struct peers *ps, const char *who, const char *what)
 {
 	pthread_mutex_lock(&ps->lock);

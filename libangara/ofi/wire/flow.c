@@ -4,7 +4,7 @@
  * adapter's operation slots until it is delivered.  So only a few messages are
  * in flight to each receiver; later ones wait here, in order.
  *
- * A peer can cause answers but not receive them.  So each peer may use only a
+ * A peer can cause answers without receiving them.  So each peer may use only a
  * share of the messages that are free.  The program's messages and answers have
  * separate shares.  Messages that must arrive (afi_owe()) wait in separate
  * memory until there is room.
