@@ -460,17 +460,25 @@ static bool board_look(struct ang_dev *dev, bool end)
 	return board_end(d);
 }
 
+/* Takes the result if the reduction is done, else advances it.  Return: as above. */
+static bool board_turn(struct ang_dev *dev, bool end)
+{
+	struct emb_dev *d = dev->priv;
+	const struct emb_boards *bs = d->boards;
+	u64 word = ang_load_acquire(&bs->tree[bs->at].plan->board->word);
+
+	return emb_word_verdict(bs->mark, word, bs->number) == EMB_DONE ?
+	       board_take(d, word) : board_look(dev, end);
+}
+
 /* Implements @board of struct ang_dev_ops. */
 bool emb_board_look(struct ang_dev *dev, bool end)
 {
 	struct emb_dev *d = dev->priv;
 	struct emb_boards *bs = d->boards;
-	const struct emb_plan *p = bs->tree[bs->at].plan;
-	u64 word = ang_load_acquire(&p->board->word);
 
-	if (!bs->ready &&
-	    !(emb_word_verdict(bs->mark, word, bs->number) == EMB_DONE ?
-	      board_take(d, word) : board_look(dev, end)))
+	/* The context may have left the tree of a result that is ready. */
+	if (!bs->ready && !board_turn(dev, end))
 		return false;
 	bs->ready = false;
 	dev->boarded = false;

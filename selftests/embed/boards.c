@@ -16,6 +16,7 @@
  *	received	barriers follow broadcasts that all members have received
  *	behind		a member contributes before a broadcast has arrived
  *	late		the first member polls for its completion late
+ *	left		the first member leaves the team before it polls
  *
  * A case is repeated; a member that waits for too long exits with an error.
  */
@@ -337,6 +338,23 @@ static void late(unsigned int time)
 	expect(60, (int32_t)time);
 }
 
+/* The barrier is done when the first member leaves the team, and completes after. */
+static void left(unsigned int time)
+{
+	struct pending req = { 0 };
+
+	CHECK(angara_barrier_nbi(team, pending_op(&req)));
+	CHECK(angara_job_allgather(job, &time, sizeof(time), &(unsigned int [64]){ 0 }));
+	if (!rank && !ctx->dev.boarded)
+		errx(1, "the barrier does not use the board");
+	if (!rank) {
+		/* As in a job with an exchange of its own: nothing polls meanwhile. */
+		team->given = true;
+		angara_team_leave(team);
+	}
+	CHECK(pending_wait(ctx, &req, LIMIT));
+}
+
 static const struct {
 	const char *name;
 	unsigned int times;
@@ -353,6 +371,7 @@ static const struct {
 	{ "received", TIMES, received },
 	{ "behind", TIMES, behind },
 	{ "late", TIMES, late },
+	{ "left", 1, left },
 };
 
 int main(int argc, char **argv)
