@@ -287,7 +287,9 @@ bool ang_reap(struct angara_ctx *ctx)
 }
 
 /*
- * Returns at most @n completions to the caller.  Return: number of completions.
+ * Returns at most @n completions to the caller.  If the context has teams, these
+ * are completions that ang_reap() has taken: one that comes later may advance a
+ * collective, which the next poll does.  Return: number of completions.
  */
 static unsigned int cq_harvest(struct angara_ctx *ctx,
 			       struct angara_completion *out, unsigned int n)
@@ -298,7 +300,7 @@ static unsigned int cq_harvest(struct angara_ctx *ctx,
 
 	while (got < n && ctx->ready_head != ctx->ready_tail)
 		out[got++] = ctx->ready[ctx->ready_head++ & mask];
-	while (got < n && cq_next(ctx, &out[got])) {
+	while (got < n && !ctx->colls.teams && cq_next(ctx, &out[got])) {
 		ctx->ci++;
 		got += slot_end(ctx, &out[got]);
 	}
