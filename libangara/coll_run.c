@@ -276,7 +276,7 @@ void ang_coll_progress(struct angara_ctx *ctx)
 {
 	struct ang_colls *c = &ctx->colls;
 	struct angara_team *team;
-	u32 before = ctx->pi;
+	u32 before = ctx->pi, rung = ctx->rung;
 
 	if (c->active || ctx->dead)
 		return;
@@ -288,8 +288,9 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	/*
 	 * Ring the doorbell only if operations were posted here.  The same
 	 * doorbell starts operations of the caller that ANGARA_MORE held back.
+	 * A reduction that left its board has taken its entry from the queue.
 	 */
-	if (ctx->pi != before)
+	if (ctx->pi != before || ctx->rung != rung)
 		ang_flush(ctx);
 	c->active = false;
 }
