@@ -624,6 +624,7 @@ int ami_work_close(struct ami_work *w);
 void ami_work_failed(const struct ami_work *w, int class);
 
 /* run.c */
+void ami_run_fail(struct ami_work *w, int err);
 int ami_run_step(struct ami_work *w);
 bool ami_run_receives(const struct ami_work *w);
 

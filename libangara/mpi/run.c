@@ -510,6 +510,13 @@ static int step_of(struct ami_work *w)
 	}
 }
 
+/** ami_run_fail() - record that this member cannot complete an operation */
+void ami_run_fail(struct ami_work *w, int err)
+{
+	w->err = err;
+	w->breaks = true;
+}
+
 /**
  * ami_run_step() - advance an operation as far as possible
  * @w: the first operation of its team
@@ -522,6 +529,18 @@ int ami_run_step(struct ami_work *w)
 	u32 i;
 	int ret;
 
+	if (!w->err && !t->team)
+		w->err = -ENOTCONN;
+	if (!w->err) {
+		ret = step_of(w);
+		if (ret >= 0)
+			return ret;
+		ami_run_fail(w, ret);
+	}
+	/* Parts in progress still use the requests: wait for them. */
+	for (i = 0; i < AMI_PARTS; i++)
+		if (w->reqs[i].live)
+			return 0;
 	/*
 	 * This member cannot take part, and the others wait for it: leave the
 	 * team, so that they detect the failure. Earlier calls have ended.
@@ -530,17 +549,5 @@ int ami_run_step(struct ami_work *w)
 		angara_team_leave(t->team);
 		t->team = NULL;
 	}
-	if (!w->err && !t->team)
-		w->err = -ENOTCONN;
-	if (!w->err) {
-		ret = step_of(w);
-		if (ret >= 0)
-			return ret;
-		w->err = ret;
-	}
-	/* Parts in progress still use the requests: wait for them. */
-	for (i = 0; i < AMI_PARTS; i++)
-		if (w->reqs[i].live)
-			return 0;
 	return 1;
 }

@@ -275,7 +275,7 @@ static int work_sleep(struct ami_work *w)
 	struct ami_team *t = w->k.t;
 	int ret;
 
-	if (t->first != w || !t->team || !ami_run_receives(w))
+	if (!t->team || !ami_run_receives(t->first))
 		return dev_poll(t->dev, AMI_WAIT_MS);
 	ret = angara_team_received_wait(t->team, t->arrived + 1, AMI_WAIT_MS);
 	if (!ret && t->dev->busy == t && !t->next_busy) {
@@ -285,7 +285,7 @@ static int work_sleep(struct ami_work *w)
 	if (ret == -ETIMEDOUT)
 		work_native();
 	else if (ret)
-		w->err = ret;
+		ami_run_fail(t->first, ret);
 	return dev_poll(t->dev, 0);
 }
 
