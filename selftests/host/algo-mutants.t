@@ -13,7 +13,7 @@ set -u
 
 OUT=$VARIANTS/plain
 LIST=selftests/algo/mutants.txt
-CPP=(-std=gnu11 -O1 -w -fPIC -D_GNU_SOURCE -Ilibangara -Ilibangara/ofi
+CPP=(-std=gnu11 -O1 -w -fPIC -D_GNU_SOURCE -Ilibangara -iquote libangara/ofi
 	-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model -Idriver)
 ALGO=$TAP_TMP/obj/algo
 LIB_TEST=$TAP_TMP/obj/lib.o

@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	parts_run(job, soft_parts, only);
 	parts_run(job, reducer_parts, only);
 	parts_run(job, numbers_parts, only);
+	parts_run(job, event_parts, only);
 	parts_run(job, rings_parts, only);
 	parts_run(job, room_parts, only);
 	parts_run(job, stray_parts, only);

@@ -63,6 +63,7 @@ extern const struct part coll_parts[];
 extern const struct part soft_parts[];
 extern const struct part reducer_parts[];
 extern const struct part numbers_parts[];
+extern const struct part event_parts[];
 extern const struct part rings_parts[];
 extern const struct part room_parts[];
 extern const struct part stray_parts[];
