@@ -7,6 +7,7 @@
 
 #include "test.h"
 #include "coll.h"
+#include "watch.h"
 
 #define TREE	5
 #define HALF	4096
@@ -151,45 +152,14 @@ static void opens_later(void)
 	group_del(&g);
 }
 
-static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
-static u32 sender, neighbour;
-static u32 accesses;
-
-/* Memory of the sender may be slow: no other node waits for it. */
-static void watch(void *host, u32 node)
+/* Rings the doorbell on node 0; @other may not wait for memory of that node. */
+static void watched_ring(struct group *g, u32 other)
 {
-	const struct host *h = host;
+	struct tctx *c = g->ctx[0];
 
-	if (node != sender)
-		return;
-	accesses++;
-	EXPECT(!(READ_ONCE(ang_node(h->fab, neighbour)->sched) & ANG_SCHED_OWNED));
-}
-
-static int watched_read(void *host, u32 node, u64 addr, void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_read(host, node, addr, buf, len);
-}
-
-static int watched_write(void *host, u32 node, u64 addr, const void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_write(host, node, addr, buf, len);
-}
-
-/* Rings the sender's doorbell while its memory is watched. */
-static void watched_ring(struct group *g)
-{
-	struct tctx *c = g->ctx[sender];
-
-	plain = g->h->ops;
-	g->h->ops.dma_read = watched_read;
-	g->h->ops.dma_write = watched_write;
-	accesses = 0;
+	watch_begin(g->h, 0, other, false);
 	ang_reg_ring(&g->h->v, c->node, ANGARA_DB_PAGE(c->id) + ANGARA_DB_SQ, c->sq_pi);
-	g->h->ops = plain;
-	EXPECT(accesses > 2);
+	EXPECT(watch_end(g->h) > 2);
 	host_run(g->h);
 }
 
@@ -208,11 +178,9 @@ static void innocent_child(void)
 	fabric(&g, "mesh:3");
 	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
 	host_run(g.h);
-	sender = 0;
-	neighbour = 1;
 	for (i = 0; i < 2; i++)
 		post(g.ctx[0], &w, NULL);
-	watched_ring(&g);
+	watched_ring(&g, 1);
 	for (i = 0; i < 2; i++)
 		EXPECT(poll_cq(g.ctx[0], &cqe) && !cqe.status);
 	EXPECT_EQ(ctx_counter(g.ctx[2], ANGARA_CTR_BCAST(TREE)), 2);
@@ -232,15 +200,13 @@ static void innocent_sibling(void)
 	fabric(&g, "mesh:4");
 	t = tree_over(g.h, TREE, 1, g.ctx, g.n, pe, 1);
 	host_run(g.h);
-	sender = 0;
-	neighbour = 2;
 	for (i = 3; i; i--) {
 		post(g.ctx[i], &w, NULL);
 		kick(g.ctx[i]);
 		host_run(g.h);
 	}
 	post(g.ctx[0], &w, NULL);
-	watched_ring(&g);
+	watched_ring(&g, 2);
 	for (i = 0; i < 4; i++)
 		EXPECT(poll_cq(g.ctx[i], &cqe) && !cqe.status);
 	tree_del(t);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "msgs.h"
+#include "watch.h"
 
 #define CTXS	2	/* contexts per node */
 #define BATCH	6	/* operations that are posted at a time */
@@ -425,40 +426,6 @@ static void partitions(void)
 	side_close(&s);
 }
 
-static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
-static u32 accesses;		/* accesses to memory that the wrappers have
-				 * seen
-				 */
-
-/* Memory of node 0 may be slow: no operation of node 1 may wait for it. */
-static void watch(void *host, u32 node)
-{
-	const struct host *h = host;
-
-	if (node)
-		return;
-	accesses++;
-	EXPECT(!(READ_ONCE(ang_node(h->fab, 1)->sched) & ANG_SCHED_OWNED));
-}
-
-static int watched_read(void *host, u32 node, u64 addr, void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_read(host, node, addr, buf, len);
-}
-
-static int watched_write(void *host, u32 node, u64 addr, const void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_write(host, node, addr, buf, len);
-}
-
-static int watched_store64(void *host, u32 node, u64 addr, u64 val)
-{
-	watch(host, node);
-	return plain.dma_store64(host, node, addr, val);
-}
-
 /* A view that holds the target does not access memory of the sender. */
 static void innocent_target(void)
 {
@@ -468,11 +435,7 @@ static void innocent_target(void)
 	u32 i, len;
 
 	side_open(&s, "2", &cfg_default, false);
-	plain = s.h->ops;
-	s.h->ops.dma_read = watched_read;
-	s.h->ops.dma_write = watched_write;
-	s.h->ops.dma_store64 = watched_store64;
-	accesses = 0;
+	watch_begin(s.h, 0, 1, true);
 	for (i = 0; i < NUM(ops); i++)
 		for (len = 8; len <= 3 * PLACE; len += 3 * PLACE - 8) {
 			bool atomic = ops[i] >= ANGARA_OP_ATOMIC;
@@ -492,8 +455,7 @@ static void innocent_target(void)
 			EXPECT(poll_cq(s.c[0], &cqe));
 			EXPECT_EQ(le16_to_cpu(cqe.status), 0);
 		}
-	EXPECT(accesses > 10 * NUM(ops));
-	s.h->ops = plain;
+	EXPECT(watch_end(s.h) > 10 * NUM(ops));
 	messages(s.area[CTXS]);
 	side_close(&s);
 }

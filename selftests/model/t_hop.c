@@ -10,6 +10,7 @@
 #include "test.h"
 #include "coll.h"
 #include "timing.h"
+#include "watch.h"
 
 #define LOCAL	2	/* participants per node */
 #define TREES	3
@@ -575,33 +576,6 @@ static void credits(void)
 	side_close(&s);
 }
 
-static struct ang_ops plain;	/* the host's functions, which watched_read() and others call */
-static u32 root_node;
-static u32 accesses;
-
-/* Memory of a node other than the root may be slow: the root does not wait for it. */
-static void watch(void *host, u32 node)
-{
-	const struct host *h = host;
-
-	if (node == root_node)
-		return;
-	accesses++;
-	EXPECT(!(READ_ONCE(ang_node(h->fab, root_node)->sched) & ANG_SCHED_OWNED));
-}
-
-static int watched_read(void *host, u32 node, u64 addr, void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_read(host, node, addr, buf, len);
-}
-
-static int watched_write(void *host, u32 node, u64 addr, const void *buf, u32 len)
-{
-	watch(host, node);
-	return plain.dma_write(host, node, addr, buf, len);
-}
-
 /* The last contributor accesses its memory without holding the root. */
 static void innocent_root(void)
 {
@@ -612,22 +586,17 @@ static void innocent_root(void)
 	u32 i;
 
 	side_open(&s, "2", &cfg_default, false, true);
-	root_node = s.t[1]->root;
-	accesses = 0;
-	plain = s.g.h->ops;
 	for (i = 0; i < 2; i++) {
-		u32 who = i ^ root_node;
+		u32 who = i ^ s.t[1]->root;
 		struct angara_wqe w = entry(&s, 1, who, &p, 0);
 
-		if (i) {
-			s.g.h->ops.dma_read = watched_read;
-			s.g.h->ops.dma_write = watched_write;
-		}
+		/* Memory of the other node may be slow: the root does not wait for it. */
+		if (i)
+			watch_begin(s.g.h, who, s.t[1]->root, false);
 		post(s.t[1]->ctx[who], &w, NULL);
 		ring(&s, s.t[1]->ctx[who]);
 	}
-	s.g.h->ops = plain;
-	EXPECT(accesses >= 4);
+	EXPECT(watch_end(s.g.h) >= 4);
 	host_run(s.g.h);
 	for (i = 0; i < 2; i++)
 		EXPECT(poll_cq(s.t[1]->ctx[i], &cqe) && !cqe.status);
