@@ -419,9 +419,9 @@ spmv_band()
 		grep -qF "$row" "$OUT/report.md" || return
 		verdict+=("$(sed -E 's/.*[*]{2}(.*)[*]{2}.*/\1/' <<<"$row")")
 	done
-	grep -qF 'free parameters, adaptive, 160 000 rows' "$OUT/figure9.svg" &&
-		grep -qF 'free parameters, dimension order, 160 000 rows' "$OUT/figure9.svg" &&
-		grep -qF 'free parameters, adaptive, 20 000 rows' "$OUT/figure9.svg" &&
+	grep -qF 'plausible range, adaptive, 160 000 rows' "$OUT/figure9.svg" &&
+		grep -qF 'plausible range, dimension order, 160 000 rows' "$OUT/figure9.svg" &&
+		grep -qF 'plausible range, adaptive, 20 000 rows' "$OUT/figure9.svg" &&
 		grep -qF 'SpMV, 2 560 000 rows' "$OUT/figure9.svg" || return
 	echo "${verdict[*]}"
 	[ "${verdict[*]}" = 'above within' ] &&

@@ -77,7 +77,7 @@ origins()
 	"$SIM" params --origins --format csv | selftests/origins-rst \
 		>"$TAP_TMP/origins" &&
 		diff "$TAP_TMP/origins" <(sed -n \
-		'/^\.\. list-table::/,/^Three parameters/p' \
+		'/^\.\. list-table::/,/^By default three parameters/p' \
 		Documentation/published.rst | head -n -2)
 }
 
@@ -85,7 +85,7 @@ origins()
 no_origin()
 {
 	"$SIM" params | sed -nE 's/^# ([a-z-]+) .*\(([^()]*)\)$/\1 \2/p' |
-		grep -Ev ' [^ ]*, (given|fitted|free)$' | cut -d ' ' -f 1 | xargs
+		grep -Ev ' [^ ]*, (given|fitted|chosen|free)$' | cut -d ' ' -f 1 | xargs
 }
 
 # Removes the time of the run from the output.

@@ -28,7 +28,7 @@ set ylabel "gain, times"
 set yrange [0:*]
 plot for [i=0:2] data index i + 4 using 1:2:3 with filledcurves \
 	fc ls 2 * i + 1 fs transparent solid 0.12 noborder \
-	title word(cells, i + 1) . ", free parameters", \
+	title word(cells, i + 1) . ", plausible range", \
      for [i=0:2] data index i using 1:4 with linespoints ls 2 * i + 1 \
 	title word(cells, i + 1), \
      data index 3 using 1:2 with points ls 9 title "published"

@@ -27,8 +27,8 @@ plot data index 0 using 1:3 with linespoints ls 2 title "messages, 3D", \
 unset logscale y
 set ylabel "messages / in the network, times"
 set yrange [0:*]
-plot data index 3 using 1:2:3 with filledcurves fc ls 5 fs transparent solid 0.15 noborder title "3D, free parameters", \
-     data index 4 using 1:2:3 with filledcurves fc ls 2 fs transparent solid 0.15 noborder title "4D, free parameters", \
+plot data index 3 using 1:2:3 with filledcurves fc ls 5 fs transparent solid 0.15 noborder title "3D, plausible range", \
+     data index 4 using 1:2:3 with filledcurves fc ls 2 fs transparent solid 0.15 noborder title "4D, plausible range", \
      data index 0 using 1:4 with linespoints ls 5 title "3D", \
      data index 1 using 1:4 with linespoints ls 6 title "4D", \
      data index 2 using 1:2 with points ls 9 title "published"

@@ -2,7 +2,7 @@
 #
 # Figure 9: SpMV by number of nodes. A block for each routing of messages:
 # nodes, GFlop/s in the network and by messages, gain in per cent; the paper's
-# points; least and greatest gain over the free parameters, in two or three blocks:
+# points; least and greatest gain over the plausible range, in two or three blocks:
 # adaptive routing, dimension order, adaptive routing on the most nodes. Variables:
 # title, bands (their names), names of the routings, in quotes.
 
