@@ -169,6 +169,10 @@ static bool bcast_next(const struct ang_op *op, const struct ang_pkt *p)
 
 /**
  * ang_bcast_store() - store a train of a broadcast for a participant
+ * @v: view
+ * @n: node
+ * @c: participant
+ * @p: train
  *
  * Return: ANGARA_ST_*.
  */
