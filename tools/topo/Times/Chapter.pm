@@ -95,6 +95,7 @@ sub parameters
 	my ($self) = @_;
 	my %text = (given => 'given by document 000',
 		    fitted => 'fitted to results of document 000',
+		    chosen => 'chosen with knowledge of these results',
 		    free => 'free: document 000 does not name it');
 	my %rows;
 
@@ -111,7 +112,7 @@ sub parameters
 	}
 	close($pipe) or die "times: angara-sim params failed\n";
 	$self->table(['parameter', 'what it is', 'value', 'source'],
-		     map { @{$rows{$_} // []} } qw(given fitted free));
+		     map { @{$rows{$_} // []} } qw(given fitted chosen free));
 }
 
 # Returns the delays of packets from node 0, greatest and mean, and the numbers
