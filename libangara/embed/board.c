@@ -444,31 +444,24 @@ bool emb_board_wait(struct ang_dev *dev)
 }
 
 /*
- * Advances a reduction that is not done.  Return: true: the result is stored.
+ * Takes the result if the reduction is done, else advances it.  Return: true: the
+ * result is stored.
  */
 static bool board_look(struct ang_dev *dev, bool end)
 {
 	struct emb_dev *d = dev->priv;
 	struct emb_boards *bs = d->boards;
 	struct emb_plan *p = bs->tree[bs->at].plan;
+	u64 word = ang_load_acquire(&p->board->word);
 
+	if (emb_word_verdict(bs->mark, word, bs->number) == EMB_DONE)
+		return board_take(d, word);
 	if (emb_is_long(bs->head) && emb_pieces_begun(p, bs->mark) &&
 	    !pieces_turn(bs, p))
 		end = true;
 	if (!end && emb_board_open(dev) && (++bs->polls % POLLS || may_stay(d)))
 		return false;
 	return board_end(d);
-}
-
-/* Takes the result if the reduction is done, else advances it.  Return: as above. */
-static bool board_turn(struct ang_dev *dev, bool end)
-{
-	struct emb_dev *d = dev->priv;
-	const struct emb_boards *bs = d->boards;
-	u64 word = ang_load_acquire(&bs->tree[bs->at].plan->board->word);
-
-	return emb_word_verdict(bs->mark, word, bs->number) == EMB_DONE ?
-	       board_take(d, word) : board_look(dev, end);
 }
 
 /* Implements @board of struct ang_dev_ops. */
@@ -478,7 +471,7 @@ bool emb_board_look(struct ang_dev *dev, bool end)
 	struct emb_boards *bs = d->boards;
 
 	/* The context may have left the tree of a result that is ready. */
-	if (!bs->ready && !board_turn(dev, end))
+	if (!bs->ready && !board_look(dev, end))
 		return false;
 	bs->ready = false;
 	dev->boarded = false;
