@@ -65,18 +65,12 @@ static void cast_head(const struct ang_node *n, const struct ang_ctx *c,
 static bool cast_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, struct ang_pkt *p)
 {
-	void *data;
-
 	if (!p->len)
 		return true;
 	p->buf = ang_buf_try(v, n, ANG_BUF_REQ);
 	if (!p->buf)
 		return false;
-	data = ang_buf_data(v, p->buf);
-	if (!(w->flags & ANGARA_WQE_INLINE ?
-	      ang_read_inline(v, n, c, data, p->len) :
-	      ang_mr_give(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
-			  p->len, data)))
+	if (!ang_entry_source(v, n, c, w, ang_buf_data(v, p->buf)))
 		return true;
 	ang_buf_put(v, p->buf, 1);
 	return false;
@@ -86,19 +80,12 @@ static bool cast_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 static void cast_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, const struct ang_pkt *p)
 {
-	struct angara_cqe cqe = { .cookie = w->cookie, .opcode = w->opcode };
 	u32 status;
 
 	ang_eject(v, n, p, ANGARA_PORT_NONE, c);
 	status = ang_bcast_store(v, n, c, p);
 	ang_bcast_count(v, n, c, p->tree);
-	cqe.status = cpu_to_le16((u16)status);
-	if (status)
-		cqe.node = cpu_to_le32(n->id);
-	else
-		cqe.length = w->length;
-	if (status || !(w->flags & ANGARA_WQE_QUIET))
-		ang_complete(v, n, c, &cqe);
+	ang_entry_done(v, n, c, w, status);
 }
 
 /**

@@ -231,16 +231,6 @@ static void small_count(struct ang_view *v, const struct small_end *from,
 	from->c->cnt.tx_bytes += put ? len : 0;
 }
 
-/* Read the data of a put from the sender's memory. */
-static u32 small_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-			const struct angara_wqe *w, u8 *data, u32 len)
-{
-	if (w->flags & ANGARA_WQE_INLINE)
-		return ang_read_inline(v, n, c, data, len);
-	return ang_mr_give(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
-			   len, data);
-}
-
 /* Access the target's memory, from or to @data.  Return: ANGARA_ST_*. */
 static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *tc,
 			const struct angara_wqe *w, u8 *data)
@@ -260,22 +250,13 @@ static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *
 static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, const u8 *data)
 {
-	struct angara_cqe cqe = {
-		.cookie = w->cookie, .length = w->length, .opcode = w->opcode,
-	};
 	u32 status = ANGARA_ST_OK;
 
 	if (w->opcode == ANGARA_OP_GET)
 		status = ang_mr_keep(v, n, c, le32_to_cpu(w->lkey),
 				     le64_to_cpu(w->loff), le32_to_cpu(w->length),
 				     data);
-	if (status) {
-		cqe.status = cpu_to_le16((u16)status);
-		cqe.node = cpu_to_le32(n->id);
-		cqe.length = 0;
-	}
-	if (status || !(w->flags & ANGARA_WQE_QUIET))
-		ang_complete(v, n, c, &cqe);
+	ang_entry_done(v, n, c, w, status);
 }
 
 /*
@@ -287,7 +268,7 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	u32 len = le32_to_cpu(w->length);
 
 	if (w->opcode == ANGARA_OP_PUT)
-		return small_source(v, n, c, w, data, len);
+		return ang_entry_source(v, n, c, w, data);
 	return ang_mr_check(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
 			    len, ANGARA_ACCESS_LOCAL_WRITE);
 }

@@ -669,6 +669,10 @@ void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct angara_cqe *cqe);
 u32 ang_read_inline(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    u8 *to, u32 len);
+u32 ang_entry_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		     const struct angara_wqe *w, void *to);
+void ang_entry_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		    const struct angara_wqe *w, u32 status);
 void ang_op_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		 struct ang_op *op);
 void ang_op_free(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,

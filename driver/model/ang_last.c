@@ -112,18 +112,6 @@ static bool parent_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 	return l->root_slot;
 }
 
-static u32 last_read(struct ang_view *v, struct ang_node *n, struct last *l)
-{
-	const struct angara_wqe *w = l->w;
-
-	if (!l->p.len)
-		return ANGARA_ST_OK;
-	if (w->flags & ANGARA_WQE_INLINE)
-		return ang_read_inline(v, n, l->c, (u8 *)l->data, l->p.len);
-	return ang_mr_give(v, n, l->c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
-			   l->p.len, l->data);
-}
-
 /* Combine: acc = acc op in. */
 static void last_fold(struct ang_view *v, const struct last *l, void *acc, const void *in)
 {
@@ -183,7 +171,6 @@ static void part_up(struct ang_view *v, struct ang_node *n, struct last *l)
 static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 {
 	const struct angara_wqe *w = l->w;
-	struct angara_cqe cqe = { .cookie = w->cookie, .opcode = w->opcode };
 	struct ang_ctx *c = l->c;
 	u32 len = l->p.len;
 	u32 status = 0;
@@ -193,13 +180,7 @@ static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 	if (len)
 		status = ang_mr_keep(v, n, c, le32_to_cpu(w->aux_key),
 				     le64_to_cpu(w->aux), len, l->data);
-	cqe.status = cpu_to_le16(status);
-	if (status)
-		cqe.node = cpu_to_le32(n->id);
-	else
-		cqe.length = cpu_to_le32(len);
-	if (status || !(w->flags & ANGARA_WQE_QUIET))
-		ang_complete(v, n, c, &cqe);
+	ang_entry_done(v, n, c, w, status);
 }
 
 /* Return: ports of the root that lead to other children than the node. */
@@ -306,7 +287,7 @@ bool ang_last_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	 * Read the contribution from the process's memory before taking the
 	 * root, see ang_express.c.
 	 */
-	done = ang_reduce_room(v, n, l.t, l.p.seq, 1) && !last_read(v, n, &l) &&
+	done = ang_reduce_room(v, n, l.t, l.p.seq, 1) && !ang_entry_source(v, n, c, w, l.data) &&
 	       (l.t->row.is_root || parent_lacks(v, n, &l)) &&
 	       root_free(v, &l, l.parent ? l.parent : n);
 	if (done) {

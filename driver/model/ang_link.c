@@ -375,7 +375,8 @@ static u64 link_buf_find(struct ang_view *v, struct ang_node *n,
 	return 0;
 }
 
-static u64 buf_find(struct ang_view *v, struct ang_node *n, u32 kind)
+/** ang_buf_try() - as ang_buf_get(), without waiting for a buffer */
+u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind)
 {
 	u32 base;
 	u32 count = buf_pool(&v->fab->cfg, kind, &base);
@@ -404,12 +405,6 @@ static void buf_wait(struct ang_node *n)
 	ang_mb();
 }
 
-/** ang_buf_try() - as ang_buf_get(), without waiting for a buffer */
-u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind)
-{
-	return buf_find(v, n, kind);
-}
-
 /**
  * ang_buf_get() - take a payload buffer
  * @v: view
@@ -421,22 +416,22 @@ u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind)
  */
 u64 ang_buf_get(struct ang_view *v, struct ang_node *n, u32 kind)
 {
-	u64 buf = buf_find(v, n, kind);
+	u64 buf = ang_buf_try(v, n, kind);
 
 	if (buf)
 		return buf;
 	buf_wait(n);
-	return buf_find(v, n, kind);
+	return ang_buf_try(v, n, kind);
 }
 
 static u64 buf_find_reduce(struct ang_view *v, struct ang_node *n,
 			   const struct ang_pkt *p)
 {
-	u64 buf = buf_find(v, n, ANG_BUF_RED);
+	u64 buf = ang_buf_try(v, n, ANG_BUF_RED);
 
 	if (!buf && p->seq == n->tree[p->tree].done &&
 	    ang_order_turn(v, n, p))
-		buf = buf_find(v, n, ANG_BUF_TREE(p->tree));
+		buf = ang_buf_try(v, n, ANG_BUF_TREE(p->tree));
 	return buf;
 }
 

@@ -22,24 +22,35 @@ static void fabric(struct group *g, const char *dims)
 	group_new(g, 1, HALF);
 }
 
-/* Broadcasts 8 bytes, filled with @value, to @at of each second half. */
-static void cast(struct tctx *c, u32 at, u8 value)
+/* As fabric(), with a tree over all contexts. */
+static struct ttree *laid(struct group *g, const char *dims, u32 root)
 {
-	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, TREE, at, HALF + at, 8);
+	struct ttree *t;
 
-	memset(c->buf + at, value, 8);
+	fabric(g, dims);
+	t = tree_over(g->h, TREE, root, g->ctx, g->n, pe, 1);
+	host_run(g->h);
+	return t;
+}
+
+/* Broadcasts 8 bytes, filled with @value, to each second half. */
+static void cast(struct tctx *c, u8 value)
+{
+	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, TREE, 0, HALF, 8);
+
+	memset(c->buf, value, 8);
 	w.cookie = cpu_to_le64(value);
 	post(c, &w, NULL);
 	kick(c);
 	host_run(c->h);
 }
 
-static bool has(const struct tctx *c, u32 at, u8 value)
+static bool has(const struct tctx *c, u8 value)
 {
 	u8 want[8];
 
 	memset(want, value, sizeof(want));
-	return !memcmp(c->buf + HALF + at, want, sizeof(want));
+	return !memcmp(c->buf + HALF, want, sizeof(want));
 }
 
 /* Completions of broadcasts come in order.  Return: their number. */
@@ -74,15 +85,13 @@ static void full_link(void)
 	struct group g;
 	struct ttree *t;
 
-	fabric(&g, "2");
-	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
-	host_run(g.h);
+	t = laid(&g, "2", 0);
 	host_freeze(g.h, 1, 1);
 	fifo = queued(&g);
-	cast(g.ctx[0], 0, 1);
+	cast(g.ctx[0], 1);
 	EXPECT_EQ(queued(&g), fifo);
 	for (i = 1; i < num; i++)
-		cast(g.ctx[0], 0, (u8)(i + 1));
+		cast(g.ctx[0], (u8)(i + 1));
 	EXPECT(queued(&g) > fifo);
 	before = ended(g.ctx[0], 1);
 	EXPECT(before && before <= cfg_tight.depth);
@@ -90,7 +99,7 @@ static void full_link(void)
 	host_run(g.h);
 	EXPECT_EQ(before + ended(g.ctx[0], before + 1), num);
 	EXPECT_EQ(ctx_counter(g.ctx[1], ANGARA_CTR_BCAST(TREE)), num);
-	EXPECT(has(g.ctx[1], 0, (u8)num));
+	EXPECT(has(g.ctx[1], (u8)num));
 	tree_del(t);
 	group_del(&g);
 }
@@ -102,17 +111,15 @@ static void own_memory(void)
 	struct group g;
 	struct ttree *t;
 
-	fabric(&g, "2");
-	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
-	host_run(g.h);
+	t = laid(&g, "2", 0);
 	g.ctx[0]->mrt[BUF_KEY].access = 0;
-	cast(g.ctx[0], 0, 7);
+	cast(g.ctx[0], 7);
 	EXPECT(poll_cq(g.ctx[0], &cqe));
 	EXPECT_EQ(le16_to_cpu(cqe.status), ANGARA_ST_ACCESS);
 	EXPECT_EQ(le32_to_cpu(cqe.length), 0);
 	EXPECT_EQ(le32_to_cpu(cqe.node), 0);
-	EXPECT(!has(g.ctx[0], 0, 7));
-	EXPECT(has(g.ctx[1], 0, 7));
+	EXPECT(!has(g.ctx[0], 7));
+	EXPECT(has(g.ctx[1], 7));
 	EXPECT_EQ(ctx_counter(g.ctx[0], ANGARA_CTR_BCAST(TREE)), 1);
 	tree_del(t);
 	group_del(&g);
@@ -141,12 +148,12 @@ static void opens_later(void)
 	set_and_join(&g, 1);
 	host_freeze(g.h, 1, 1);
 	set_and_join(&g, 0);
-	cast(g.ctx[0], 0, 1);
+	cast(g.ctx[0], 1);
 	EXPECT_EQ(ended(g.ctx[0], 1), 0);
 	host_freeze(g.h, 1, 0);
 	host_run(g.h);
 	EXPECT_EQ(ended(g.ctx[0], 1), 1);
-	EXPECT(has(g.ctx[1], 0, 1));
+	EXPECT(has(g.ctx[1], 1));
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(adm_op(g.h, i, ANGARA_ADM_TREE_CLEAR, 0, TREE), 0);
 	group_del(&g);
@@ -175,9 +182,7 @@ static void innocent_child(void)
 	struct ttree *t;
 	u32 i;
 
-	fabric(&g, "mesh:3");
-	t = tree_over(g.h, TREE, 0, g.ctx, g.n, pe, 1);
-	host_run(g.h);
+	t = laid(&g, "mesh:3", 0);
 	for (i = 0; i < 2; i++)
 		post(g.ctx[0], &w, NULL);
 	watched_ring(&g, 1);
@@ -197,9 +202,7 @@ static void innocent_sibling(void)
 	struct ttree *t;
 	u32 i;
 
-	fabric(&g, "mesh:4");
-	t = tree_over(g.h, TREE, 1, g.ctx, g.n, pe, 1);
-	host_run(g.h);
+	t = laid(&g, "mesh:4", 1);
 	for (i = 3; i; i--) {
 		post(g.ctx[i], &w, NULL);
 		kick(g.ctx[i]);
