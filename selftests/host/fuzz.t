@@ -16,7 +16,7 @@ TARGETS=(fuzz_device fuzz_fabric fuzz_peer fuzz_tree fuzz_vfio)
 ! pkg-config --exists libfabric || TARGETS+=(fuzz_provider)
 FUZZ=("-I$PWD/driver/model" -Ilibangara/ofi -Ilibangara -Ilibangara/include
 	-D_GNU_SOURCE -Ilibangara/env -Iuapi -std=gnu11 -w
-	-O2 -g "-fsanitize=address,undefined,fuzzer-no-link"
+	-O1 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
 
 # Sources of angara-vfio that the objects need.
