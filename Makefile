@@ -244,13 +244,14 @@ check-fabtests: setup ## run all of libfabric's own tests over the provider
 check-deb: setup ## build, check, install, use and remove the Debian packages
 	@+LIMIT=0 $(PROVE) selftests/long/deb.t
 
+# Tests with a long form; make check-sim and check-kernels run those of the first line.
+LONG_FORMS := $(filter-out selftests/host/sim-model.t selftests/guest/kselftest.t, \
+	$(shell grep -lE 'LONG|long_form' selftests/host/*.t selftests/guest/*.t))
+
 .PHONY: check-long
 check-long: setup ## run the long forms of tests of which check runs a part
 	@+LIMIT=0 LONG=1 SEEDS="1 2 3" $(PROVE) selftests/build/guest.t \
-		selftests/long/apps.t $(patsubst %,selftests/host/%.t, \
-		around embed explore fuzz model mpi races-embedded shmem) \
-		$(wildcard selftests/host/*mutants.t) $(patsubst %,selftests/guest/%.t, \
-		cluster fm library ofi pci shmem)
+		selftests/long/apps.t selftests/host/races-embedded.t $(LONG_FORMS)
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel

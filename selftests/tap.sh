@@ -140,6 +140,12 @@ long_form()
 	[ -n "${LONG:-}" ]
 }
 
+# amount SHORT LONG: prints SHORT, or LONG if the long form of the test is requested.
+amount()
+{
+	if long_form; then echo "$2"; else echo "$1"; fi
+}
+
 # await COMMAND [ARG]...: repeats COMMAND until it succeeds, for a minute or
 # WITHIN seconds.
 await()

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Four guests on one fabric, which two servers form: options and exit statuses
-# of tools/vm/cluster, and jobs over all guests with checked data, see
-# selftests/guest/on-cluster. Some of these jobs run only if LONG is set. At the
-# end one guest is killed during reductions.
+# Two guests on one fabric, or four if LONG is set, which two servers form: options and
+# exit statuses of tools/vm/cluster, and jobs over all guests with checked data, see
+# selftests/guest/on-cluster. Some of these jobs run only if LONG is set. At the end one
+# guest is killed during reductions.
 
 set -u
 . selftests/tap.sh
@@ -12,7 +12,8 @@ set -u
 OUT=$TAP_TMP/out
 ERR=$TAP_TMP/err
 NEWEST=$(newest_kernel)
-LOST=2
+NODES=$(amount 2 4)
+LOST=$((NODES / 2))
 
 # ended STATUS: checks the exit status of a cluster; shows its output if it
 # differs.
@@ -54,7 +55,7 @@ killer()
 		[ -e "$TAP_TMP/running" ] || return 0
 		sleep 0.5
 	done
-	pgrep -fc -- "$PWD/build/guest-user/bin/angara-vfio .* --only [02]-[13] " \
+	pgrep -fc -- "$PWD/build/guest-user/bin/angara-vfio .* --only [0-3]-[0-3] " \
 		>"$TAP_TMP/servers"
 	pid=$(cat "$TAP_TMP/pids/node$LOST") && kill -9 "$pid"
 }
@@ -67,6 +68,7 @@ quiet()
 		! grep -qE "^run: |^node [^$LOST]: " "$ERR"
 }
 
+# Two servers have run, each with half of the cards.
 two_servers()
 {
 	cat "$TAP_TMP/servers"
@@ -109,16 +111,16 @@ mkdir "$TAP_TMP/pids"
 : >"$OUT"
 : >"$TAP_TMP/running"
 killer &
-cluster --dims 2x2x1 --servers 2 --per-node 2 --timeout 1800 --grace 300 \
+cluster --dims "2x$((NODES / 2))x1" --servers 2 --per-node 2 --timeout 1800 --grace 300 \
 	--env "TEST=$TAP_TMP" --env "LONG=${LONG:-}" --env 'WORDS=two  words $' \
 	--env FI_PROVIDER_PATH=/angara/build/guest-user/lib/libfabric \
-	--pids "$TAP_TMP/pids" --once -- selftests/guest/on-cluster
+	--pids "$TAP_TMP/pids" --once -- selftests/guest/on-cluster "$NODES"
 rm "$TAP_TMP/running"
 wait
 sed 's/^/    /' "$OUT"
 grep -q '^1\.\.' "$OUT" && ! grep -q '^not ok ' "$OUT"
-result $? 'jobs over four guests'
-check 'two servers, each with two of the cards' two_servers
+result $? "jobs over $NODES guests"
+check 'two servers, each with half of the cards' two_servers
 check 'a guest that was killed ends the cluster with 125' ended 125
 check 'the other guests and the kernels report no errors' quiet
 check 'no files are left' nothing_left

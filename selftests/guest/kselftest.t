@@ -1,21 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The kselftest programs: all of them on one kernel, the most important ones on
-# the newest, with a part of each sweep; with LONG=1 also on the other kernels, with
-# all of each sweep. Each program is a test here, with its own results nested below.
+# The kselftest programs: all of them on one kernel, some on the newest, with a part of
+# each sweep; with LONG=1 more of them also on the other kernels, with all of each sweep.
+# Each program is a test here, with its own results nested below.
 
 set -u
 . selftests/tap.sh
 
 FULL=6.12
 DIR=build/guest-user/selftests
-SCALE=30
-SHORT=10
-if long_form; then
-	SCALE=100
-	SHORT=100
-fi
+SCALE=$(amount 10 100)
 
 # suite KERNEL SCALE PROGRAM...: one guest runs all programs one after the
 # other, with SCALE percent of each sweep.
@@ -54,10 +49,11 @@ fi
 read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/kselftest/Makefile)
 
 suite "$FULL" "$SCALE" "${programs[@]}" "${scripts[@]}"
-mapfile -t spine < <(sed 's/#.*//' selftests/guest/spine.list | awk 'NF { print $1 }')
+mapfile -t spine < <(sed 's/#.*//' selftests/guest/spine.list |
+	awk -v long="${LONG:-}" 'NF == 1 || (NF == 2 && long) { print $1 }')
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/guest/spine.list names programs'
 while read -r name; do
-	suite "$name" "$SHORT" "${spine[@]}"
+	suite "$name" "$SCALE" "${spine[@]}"
 done < <(if long_form; then kernels; else newest_kernel; fi | grep -vxF "$FULL")
 plan

@@ -8,16 +8,17 @@ set -u
 . selftests/tap.sh
 . selftests/vfio/server.sh
 
-# guest NAME NODES OPTION...: runs a guest; nests its results below one result
+# guest NAME 'PES [brief]' OPTION...: runs a guest; nests its results below one result
 # of this test.
 guest()
 {
-	local name=$1 nodes=$2 status=0
+	local name=$1 status=0 arguments
 
+	read -ra arguments <<<"$2"
 	shift 2
 	echo "==> OpenSHMEM on $name" >&2
 	tools/vm/run --kernel 6.12 --timeout 1500 --env "LONG=${LONG:-}" "$@" -- \
-		selftests/shmem/in-guest "$nodes" >"$TAP_TMP/out" 2>"$TAP_TMP/why" ||
+		selftests/shmem/in-guest "${arguments[@]}" >"$TAP_TMP/out" 2>"$TAP_TMP/why" ||
 		status=$?
 	sed 's/^/    /' "$TAP_TMP/out"
 	grep -q '^1\.\.' "$TAP_TMP/out" || status=1
@@ -26,12 +27,12 @@ guest()
 
 check 'the server builds' variant plain tools/vfio
 check 'library, launcher and programs build' tools/vm/build user
-guest 'a loopback of 2x2x2' 8 --loop 2x2x2
+guest 'a loopback of 2x2x2' "$(amount 4 8)" --loop 2x2x2
 check 'a server of 2x2 starts' server_start "$VARIANTS/plain/bin/angara-vfio" \
 	"$TAP_TMP/cards" --fabric torus:2x2
 cards=()
 for node in 0 1 2 3; do
 	cards+=(--card "$TAP_TMP/cards/node$node.sock")
 done
-guest 'four cards' 4 "${cards[@]}"
+guest 'four cards' "$(amount '4 brief' 4)" "${cards[@]}"
 plan

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Schedules of several views of one fabric: a million schedules chosen by seeds,
-# a tenth of them unless LONG is set; some with threads, also under
-# ThreadSanitizer; and inserted faults that they must find, a third unless LONG.
+# a 20th of them unless LONG is set; some with threads, also under
+# ThreadSanitizer; and inserted faults that they must find, a ninth unless LONG.
 
 set -u
 . selftests/tap.sh
@@ -22,8 +22,7 @@ declare -A FLAGS=(
 ORDERS=(transfers 150000 lives 150000 sharing 100000 messages 50000
 	letters 150000 fences 30000 collectives 50000 rooms 50000 buffers 50000
 	trees 200000 again 100000)
-PART=10
-! long_form || PART=1
+PART=$(amount 20 1)
 
 # explored: runs each family and prints its result.
 explored()
@@ -108,6 +107,6 @@ mapfile -t NAMES < <(families)
 nested 'under ASan and UBSan' "$T/explore-check" --count 2000 "${NAMES[@]}"
 nested 'threads' "$T/explore-threads" 400 "${NAMES[@]}"
 nested 'threads under ThreadSanitizer' "$T/explore-tsan" 100 "${NAMES[@]}"
-faults "$LIST" each 3
+faults "$LIST" each 9
 found
 plan

@@ -216,10 +216,11 @@ cplusplus()
 		$(pc --cflags --libs) && LD_LIBRARY_PATH=$LIB "$TAP_TMP/use"
 }
 
+# A build without optimization: the variant "plain" is built with it, and -Werror.
 quiet_build()
 {
 	build_in "$OUT-$1" CC="$1" V=1 \
-		CFLAGS='-O2 -Wconversion -Wno-sign-conversion' libangara
+		CFLAGS='-O0 -Wconversion -Wno-sign-conversion' libangara
 }
 
 soname()

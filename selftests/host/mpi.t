@@ -372,11 +372,11 @@ by_openmpi()
 		check "all forms use this implementation: $way" forms $way
 	done
 	check 'random forms, many in progress: offload' \
-		good 4 ways offload mpi 4 mix random 11 600
+		good 4 ways offload mpi 4 mix random 11 "$(amount 200 600)"
 	check 'random forms, many in progress: software' \
-		good 4 ways software mpi 4 mix random 12 600
+		good 4 ways software mpi 4 mix random 12 "$(amount 200 600)"
 	check 'random forms, many in progress: auto' \
-		good 5 ways auto mpi 5 mix random 13 400
+		good 5 ways auto mpi 5 mix random 13 "$(amount 100 400)"
 	for way in offload software; do
 		check "orders of waits that could deadlock: $way" \
 			good 4 ways $way mpi 4 mix order
@@ -452,12 +452,12 @@ by_asan()
 			ways $way env ASAN_OPTIONS=detect_leaks=0 \
 			ANGARA_FABRIC=embedded timeout 600 mpirun.openmpi \
 			--oversubscribe -n 2 -x "LD_PRELOAD=$asan:$PWD/$PRELOAD" \
-			"$OUT/tests/mpi-openmpi/coll" random 7 300
+			"$OUT/tests/mpi-openmpi/coll" random 7 "$(amount 100 300)"
 		check "random forms under sanitizers: $way" good 3 \
 			ways $way env ASAN_OPTIONS=detect_leaks=0 \
 			ANGARA_FABRIC=embedded timeout 600 mpirun.openmpi \
 			--oversubscribe -n 3 -x "LD_PRELOAD=$asan:$PWD/$PRELOAD" \
-			"$OUT/tests/mpi-openmpi/mix" random 14 500
+			"$OUT/tests/mpi-openmpi/mix" random 14 "$(amount 150 500)"
 	done
 }
 

@@ -495,11 +495,14 @@ check 'ASan, UBSan: all routines, 3 PEs' sanitized asan all 3
 for program in isort heat spmv bfs queue litmus threads makers direct; do
 	check "ASan, UBSan: $program" sanitized asan runs 3 "$program"
 done
-check 'ThreadSanitizer: library and programs build' sanitized tsan build
-for program in threads makers beside; do
-	check "ThreadSanitizer: $program" threaded "$program"
-done
-check 'ThreadSanitizer: messages of two threads' threaded rate 1
+# host/races-embedded runs some of these programs under ThreadSanitizer, too.
+if long_form; then
+	check 'ThreadSanitizer: library and programs build' sanitized tsan build
+	for program in threads makers beside; do
+		check "ThreadSanitizer: $program" threaded "$program"
+	done
+	check 'ThreadSanitizer: messages of two threads' threaded rate 1
+fi
 check 'a library of short operations builds' build_parts
 check 'operations in many parts: all routines' parts all 3
 for program in isort heat spmv litmus; do
