@@ -101,8 +101,8 @@ serve 2x2x2 8
 # when a system call returns: a card works concurrently with the processes.
 guest '6.12, MSI-X' --kernel 6.12 -- "$PARTS" config msix ioctl \
 	mmap mr p2p tree race card silent "${LIBRARY[@]}" apart restart
-guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config p2p mr card
-guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p tree
+guest '6.12, IOMMU' --kernel 6.12 --iommu -- "$PARTS" iommu config mr card
+guest '6.12, interrupt line' --kernel 6.12 -- "$PARTS" intx p2p
 serve 2 2
 NAMES=("$(newest_kernel)")
 ! long_form || NAMES+=("$(kernels | head -n 1)")
