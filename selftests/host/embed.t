@@ -316,26 +316,36 @@ done
 random_graph 24 9 60 1 >"$TAP_TMP/one"
 random_graph 16 0 30 2 >"$TAP_TMP/two"
 random_graph 64 40 150 3 >"$TAP_TMP/three"
-while read -r kind nodes; do
-	check "each root, each pair: ${kind/$TAP_TMP/.}" roots_and_pairs "$kind" "$nodes"
-done <<-EOF
+# pairs: "each root, each pair" for lines of a topology and a number of nodes
+pairs()
+{
+	local kind nodes
+
+	while read -r kind nodes; do
+		check "each root, each pair: ${kind/$TAP_TMP/.}" roots_and_pairs "$kind" "$nodes"
+	done
+}
+
+pairs <<-EOF
 	torus:4x2x2x2 32
 	mesh:4x4 16
 	hypercube:6 64
+	mkns:2x12,ports=6 24
+	kns:13x2,ports=6 26
+	fattree:40,2,nodes=18 18
+	file:$TAP_TMP/one 24
+	mkns:8x10x10 20
+EOF
+! long_form || pairs <<-EOF
 	mkns:4x4 16
 	mkns:8x8 64
-	mkns:2x12,ports=6 24
 	mkns:2x2x2x2 16
 	kns:4x4 16
-	kns:13x2,ports=6 26
 	kns:8x8 64
 	fattree:4,3 16
 	fattree:8,3,nodes=64 64
-	fattree:40,2,nodes=18 18
-	file:$TAP_TMP/one 24
 	file:$TAP_TMP/two 16
 	file:$TAP_TMP/three 64
-	mkns:8x10x10 20
 EOF
 job 'the library, 6 processes on 2 nodes' angara-run --fabric embedded:2 -n 6 \
 	libangara-test

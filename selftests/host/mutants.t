@@ -3,7 +3,7 @@
 #
 # Do the model's tests find faults? Inserts each fault of
 # selftests/model/mutants*.txt into a copy of one file of the model; a program
-# linked with the copy must fail. Every 24th fault, all with LONG=1.
+# linked with the copy must fail. Every 60th fault, all with LONG=1.
 
 set -u
 . selftests/tap.sh
@@ -79,7 +79,7 @@ for program in "${!ARGS[@]}"; do
 		limited "$O/tests/$program" ${ARGS[$program]}
 done
 for list in "${LISTS[@]}"; do
-	faults "$list" fault 24
+	faults "$list" fault 60
 done
 found
 plan
