@@ -134,6 +134,7 @@ enum ami_why {
 	AMI_WHY_POWER,
 	AMI_WHY_NUMBERS,
 	AMI_WHY_FORM,
+	AMI_WHY_ORDER,
 	AMI_WHYS,
 };
 
@@ -468,6 +469,7 @@ enum ami_rings {
  * @way: method for each function
  * @algo: algorithm of software, for each function
  * @stats: print statistics at the end
+ * @ordered: all members start persistent collectives in the same order
  * @longest: bytes up to which auto chooses the adapter
  * @part: bytes of a part of a long message, a multiple of AMI_LEAST_PART
  * @packet: bytes of a packet around the rings of an allreduce; 0: messages are
@@ -483,6 +485,7 @@ struct ami_settings {
 	u32 way[AMI_CHOSEN];
 	u32 algo[AMI_CHOSEN];
 	u32 stats;
+	u32 ordered;
 	u64 longest;
 	u32 part;
 	u32 packet;

@@ -243,6 +243,33 @@ static void call_team(struct ami_call *k)
 }
 
 /*
+ * Do all members start persistent collectives of the communicator in the same
+ * order?  MPI-4.0, 6.13: they need not, since the calls that make them are in the
+ * same order.  But a team executes collectives in the order of their starts.  MPI
+ * 4.1 has a key by which a program asserts the order, with the same value at all
+ * members.
+ */
+static bool starts_ordered(MPI_Comm comm)
+{
+	static const char key[] = "mpi_assert_strict_persistent_collective_ordering";
+	char value[MPI_MAX_INFO_VAL + 1] = "";
+	MPI_Info info = MPI_INFO_NULL;
+	int has = 0;
+
+	if (ami.set.ordered)
+		return true;
+	/* Keys of Open MPI are shorter. */
+	if (sizeof(key) > MPI_MAX_INFO_KEY)
+		return false;
+	if (PMPI_Comm_get_info(comm, &info) || info == MPI_INFO_NULL)
+		return false;
+	if (PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &has))
+		has = 0;
+	PMPI_Info_free(&info);
+	return has && !strcmp(value, "true");
+}
+
+/*
  * Chooses the method of a call.
  * Return: false: it passes through.
  */
@@ -254,6 +281,8 @@ static bool call_choose(struct ami_call *k)
 	k->why = ami.off;
 	if (!k->why)
 		k->c = call_comm(k, &rank, &size);
+	if (!k->why && k->form == AMI_PERSISTENT && !starts_ordered(k->comm))
+		k->why = AMI_WHY_ORDER;
 	if (!k->why && traits[k->coll].rooted && (k->root < 0 || k->root >= size))
 		k->why = AMI_WHY_ARGS;
 	if (!k->why)

@@ -16,6 +16,7 @@
 #define ENV_PACKET	ENV_PREFIX "ALLREDUCE_PACKET"
 #define ENV_DIMS	ENV_PREFIX "ALLREDUCE_DIMS"
 #define ENV_STATS	ENV_PREFIX "STATS"
+#define ENV_ORDERED	ENV_PREFIX "ORDERED_STARTS"
 
 /*
  * Bytes up to which auto uses a tree if there is no table: a rule.  The MPI
@@ -239,14 +240,14 @@ static int setting_dims(struct ami_settings *set)
 	return -EINVAL;
 }
 
-static int setting_stats(u32 *stats)
+static int setting_flag(const char *name, u32 *flag)
 {
-	const char *text = getenv(ENV_STATS);
+	const char *text = getenv(name);
 
-	*stats = text && !strcmp(text, "1");
-	if (!text || *stats || !strcmp(text, "0"))
+	*flag = text && !strcmp(text, "1");
+	if (!text || *flag || !strcmp(text, "0"))
 		return 0;
-	ami_say("invalid " ENV_STATS " '%s': expected 0 or 1", text);
+	ami_say("invalid %s '%s': expected 0 or 1", name, text);
 	return -EINVAL;
 }
 
@@ -264,7 +265,9 @@ int ami_settings_read(struct ami_settings *set)
 	if (!ret)
 		ret = setting_dims(set);
 	if (!ret)
-		ret = setting_stats(&set->stats);
+		ret = setting_flag(ENV_STATS, &set->stats);
+	if (!ret)
+		ret = setting_flag(ENV_ORDERED, &set->ordered);
 	for (i = 0; i < AMI_CHOSEN && !ret; i++)
 		ret = setting_way(i, &set->way[i], &set->algo[i]);
 	return ret ? ret : ami_table_read(set);

@@ -61,6 +61,7 @@ static const char *const reasons[AMI_WHYS] = {
 	[AMI_WHY_POWER] = "members are not a power of two",
 	[AMI_WHY_NUMBERS] = "ranks cannot be renumbered",
 	[AMI_WHY_FORM] = "function that is not offloaded",
+	[AMI_WHY_ORDER] = "members may start them in different orders",
 };
 
 u64 ami_now_ns(void)

@@ -3,7 +3,9 @@
  * Operations in progress.
  *
  * The collectives of a team, blocking or not, form a queue in the order of the
- * calls, which is the same at all members.  Only the first of the queue makes
+ * calls, which is the same at all members: persistent collectives, which members
+ * may start in different orders, are in it only if the program has asserted that
+ * it does not (call.c).  Only the first of the queue makes
  * progress, so no operation overtakes another.  Teams are independent.
  *
  * Progress is made by threads that are in this library: they wait for a
@@ -19,6 +21,7 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -420,6 +423,19 @@ static void *helper_run(void *arg)
 	return NULL;
 }
 
+/* Starts the helper.  The program's threads handle its signals. */
+static int helper_start(void)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&helper.thread, NULL, helper_run, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
+
 /** ami_pending_add() - count a started request */
 void ami_pending_add(void)
 {
@@ -428,7 +444,7 @@ void ami_pending_add(void)
 	pthread_mutex_lock(&helper.lock);
 	ang_fetch_add(&pending, 1);
 	if (!helper.runs) {
-		ret = pthread_create(&helper.thread, NULL, helper_run, NULL);
+		ret = helper_start();
 		helper.runs = !ret;
 		if (ret)
 			ami_say("rank %d: cannot create a thread (%s): non-blocking collectives make progress only while the program waits for them",

@@ -480,6 +480,8 @@ for way in '' 2x x2 0 1y2 -1 4294967297 "$(printf '1x%.0s' {1..32})1"; do
 		"ANGARA_MPI_ALLREDUCE_DIMS '$way': expected up to 32 sizes, such as 4x2, with a product of at most 2" \
 		"ANGARA_MPI_ALLREDUCE_DIMS=$way"
 done
+check 'an order that is neither asserted nor not' refused \
+	"ANGARA_MPI_ORDERED_STARTS 'maybe': expected 0 or 1" ANGARA_MPI_ORDERED_STARTS=maybe
 check 'statistics that are neither on nor off' refused \
 	"ANGARA_MPI_STATS 'yes': expected 0 or 1" ANGARA_MPI_STATS=yes
 # Without libmpich-dev, mpicc.mpich exists, but not the header.

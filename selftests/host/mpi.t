@@ -106,6 +106,13 @@ native_beside()
 		passed 'allreduce init' 'unsupported datatype'
 }
 
+# Persistent collectives that members start in different orders pass through.
+any_order()
+{
+	ORDERED=0 good 4 ways "$1" mpi 4 mix starts &&
+		passed 'allreduce init' 'members may start them in different orders'
+}
+
 # Non-blocking calls of a communicator without a team pass through to the MPI library; those of one
 # with a team do not.
 late()
@@ -382,6 +389,10 @@ by_openmpi()
 			good 4 ways $way mpi 4 mix order
 	done
 	check "beside the MPI's own persistent collectives" native_beside
+	for way in offload software; do
+		check "members start persistent collectives in other orders: $way" \
+			any_order $way
+	done
 	check 'a communicator without a team' late
 	for way in offload software; do
 		check "no memory to pack: $way" memory $way

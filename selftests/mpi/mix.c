@@ -13,6 +13,7 @@
  * 	mpirun -n N mix late		non-blocking calls before a communicator has a team
  * 	mpirun -n N mix world		the first call is non-blocking, on MPI_COMM_WORLD
  * 	mpirun -n N mix status		MPI_Request_get_status of several requests, of MPI 4.1
+ * 	mpirun -n N mix starts		persistent collectives, started in other orders by members
  * 	mpirun -n N mix native		waits, also for a persistent request of the MPI library
  * 	mpirun -n N mix long		elements of more than 1 GiB; 6 GB of memory
  * 	mpirun -n N mix longer		elements of more than 2 GiB; 10 GB
@@ -578,10 +579,53 @@ static void native(void)
 	}
 	MPI_Request_free(&r[0]);
 }
+
+/*
+ * Members start the same persistent reductions in different orders, alone, as an
+ * array, and with a blocking reduction between them.
+ */
+static void starts(void)
+{
+	enum { NUM = 4 };
+	int in[NUM], out[NUM], one = 1, sum, round, i;
+	MPI_Request r[NUM], turned[NUM];
+
+	for (i = 0; i < NUM; i++) {
+		INIT(Allreduce)(&in[i], &out[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+				MPI_INFO_NULL, &r[i]);
+	}
+	for (round = 0; round < 30; round++) {
+		for (i = 0; i < NUM; i++)
+			in[i] = 100 * i + round;
+		for (i = 0; i < NUM; i++)
+			turned[i] = r[(i + rank) % NUM];
+		if (round % 3 == 0) {
+			MPI_Startall(NUM, turned);
+		} else {
+			for (i = 0; i < NUM; i++) {
+				if (round % 3 == 1 && i == rank % NUM)
+					MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM,
+						      MPI_COMM_WORLD);
+				MPI_Start(&turned[i]);
+			}
+		}
+		MPI_Waitall(NUM, r, MPI_STATUSES_IGNORE);
+		for (i = 0; i < NUM; i++)
+			check(out[i] == size * in[i], "a sum of another reduction", out[i]);
+		check(round % 3 != 1 || sum == size, "a sum between them", sum);
+	}
+	for (i = 0; i < NUM; i++)
+		MPI_Request_free(&r[i]);
+}
 #else
 static void native(void)
 {
 	check(0, "no persistent collectives", 0);
+}
+
+static void starts(void)
+{
+	native();
 }
 #endif
 
@@ -671,6 +715,8 @@ int main(int argc, char **argv)
 		world();
 	else if (!strcmp(mode, "status"))
 		status();
+	else if (!strcmp(mode, "starts"))
+		starts();
 	else if (!strcmp(mode, "native"))
 		native();
 	else if (!strcmp(mode, "long"))

@@ -16,13 +16,14 @@ OTHERS=(SCAN EXSCAN REDUCE_SCATTER_BLOCK REDUCE_SCATTER GATHER GATHERV SCATTER
 	SCATTERV ALLGATHER ALLGATHERV ALLTOALL ALLTOALLV)
 
 # names WAY: sets NAMES to settings that select this implementation for all
-# functions; functions that adapters cannot execute on a tree use software
+# functions; functions that adapters cannot execute on a tree use software. Programs
+# start persistent collectives in the same order at all members, unless ORDERED=0.
 names()
 {
 	local other=$1 coll
 
 	[ "$1" != offload ] || other=software
-	NAMES=()
+	NAMES=("ANGARA_MPI_ORDERED_STARTS=${ORDERED:-1}")
 	for coll in BARRIER BCAST REDUCE ALLREDUCE; do
 		NAMES+=("ANGARA_MPI_$coll=$1")
 	done
