@@ -217,7 +217,8 @@ static void *slot_buf(struct ang_dev *adev, u32 slot)
 }
 
 /*
- * Return: 0; -EAGAIN the next slot, *@at, is in use; -EIO the device is broken.
+ * Return: 0; -EAGAIN the next slot, *@at, is in use; -EIO the device is broken, or
+ * has given an invalid answer.
  */
 static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 {
@@ -228,7 +229,7 @@ static int adm_post(struct ang_dev *adev, struct adm_call *call, u32 *at)
 
 	*at = pi % ANG_ADM_ENTRIES;
 	slot = &adev->adm_slot[*at];
-	if (READ_ONCE(adev->broken))
+	if (READ_ONCE(adev->broken) || READ_ONCE(adev->acq_flaw))
 		return -EIO;
 	if (!slot_is(adev, *at, ANG_SLOT_FREE))
 		return -EAGAIN;
@@ -503,13 +504,21 @@ static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
 	ang_nl_event(adev, ev->type, index, value);
 }
 
+/*
+ * A device may add events as fast as this handles them.  So a full queue of
+ * events is handled at a time; then those who wait to stop the device go first.
+ */
 static void aeq_take(struct ang_dev *adev)
 {
-	u32 start = adev->aeq_ci;
+	u32 first = adev->aeq_ci, start = first;
 
 	for (;;) {
 		struct angara_hw_event *slot, ev;
 
+		if (adev->aeq_ci - first == ANG_AEQ_ENTRIES) {
+			schedule_work(&adev->aeq_work);
+			break;
+		}
 		slot = &adev->aeq[adev->aeq_ci % ANG_AEQ_ENTRIES];
 		if (!phase_is(READ_ONCE(slot->phase), adev->aeq_ci,
 			      ANG_AEQ_ENTRIES))

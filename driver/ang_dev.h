@@ -51,6 +51,7 @@
 #include <linux/bitmap.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/dma-direction.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
@@ -112,7 +113,7 @@ struct ang_adm_slot {
  * @dma_map: map a table of whole pages for the device, as dma_map_sgtable();
  *	CPU and device see each other's writes without synchronization.  Return:
  *	0 or -errno
- * @dma_unmap: undo @dma_map, for the whole table
+ * @dma_unmap: undo @dma_map, for the whole table, with the same direction
  * @doorbell: physical address of a context's doorbell page; NULL if processes
  *	cannot map that page.  Called under ang_dev.map_lock
  * @workers_show: print what the transport's workers have done; NULL if the
@@ -131,8 +132,10 @@ struct ang_bus_ops {
 	int (*dma_disable)(struct ang_dev *adev);
 	void *(*dma_alloc)(struct ang_dev *adev, size_t size, u64 *addr);
 	void (*dma_free)(struct ang_dev *adev, size_t size, void *mem, u64 addr);
-	int (*dma_map)(struct ang_dev *adev, struct sg_table *sgt);
-	void (*dma_unmap)(struct ang_dev *adev, struct sg_table *sgt);
+	int (*dma_map)(struct ang_dev *adev, struct sg_table *sgt,
+		       enum dma_data_direction dir);
+	void (*dma_unmap)(struct ang_dev *adev, struct sg_table *sgt,
+			  enum dma_data_direction dir);
 	phys_addr_t (*doorbell)(struct ang_dev *adev, u32 ctx);
 	void (*workers_show)(struct ang_dev *adev, struct seq_file *m);
 };

@@ -306,7 +306,7 @@ void ang_uctx_signal(struct ang_uctx *uctx);
 
 /* queue.c */
 int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
-		      struct page **pages, u32 count);
+		      struct page **pages, u32 count, enum dma_data_direction dir);
 int ang_mem_alloc(struct ang_dev *adev, struct ang_mem *mem, const u32 *sizes);
 void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem);
 void ang_mem_free(struct ang_mem *mem);

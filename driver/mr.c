@@ -146,18 +146,20 @@ static int mr_watch(struct ang_mr *mr, struct ang_domain *dom)
 static struct ang_mr *mr_new(struct ang_domain *dom,
 			     const struct angara_mr_register *cmd)
 {
-	u32 pages = count_pages(cmd->addr, cmd->length);
+	u64 addr = untagged_addr(cmd->addr);
+	u32 pages = count_pages(addr, cmd->length);
 	struct ang_mr *mr;
 	int ret;
 
 	if (!pages)
 		return ERR_PTR(-EINVAL);
+	/* It knows whether the process may pass tagged addresses. */
 	if (!access_ok(u64_to_user_ptr(cmd->addr), cmd->length))
 		return ERR_PTR(-EFAULT);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->addr = cmd->addr;
+	mr->addr = addr;
 	mr->length = cmd->length;
 	mr->access = cmd->access;
 	mr->num_pages = pages;

@@ -120,6 +120,12 @@ static int mem_lists_alloc(struct ang_dev *adev, struct ang_mr_mem *mem)
 	return 0;
 }
 
+/* The device gets no more rights than the process has. */
+static enum dma_data_direction mem_direction(const struct ang_mr_mem *mem)
+{
+	return mem->writable ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+}
+
 static int mem_top_alloc(struct ang_dev *adev, struct ang_mr_mem *mem)
 {
 	u32 i;
@@ -146,7 +152,8 @@ int ang_mr_map(struct ang_dev *adev, struct ang_mr_mem *mem)
 {
 	int ret;
 
-	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->num_pages);
+	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->num_pages,
+				mem_direction(mem));
 	if (ret)
 		return ret;
 	mem->mapped = true;
@@ -186,7 +193,7 @@ void ang_mr_mem_free(struct ang_dev *adev, struct ang_mr_mem *mem)
 	u32 i;
 
 	if (mem->mapped)
-		adev->ops->dma_unmap(adev, &mem->sgt);
+		adev->ops->dma_unmap(adev, &mem->sgt, mem_direction(mem));
 	mem_unpin(mem);
 	for (i = 0; i < mem->num_lists; i++)
 		adev->ops->dma_free(adev, LIST_BYTES, mem->list[i].mem,

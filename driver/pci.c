@@ -110,9 +110,10 @@ static void ang_pci_dma_free(struct ang_dev *adev, size_t size, void *mem,
 	dma_free_coherent(&to_pci(adev)->pdev->dev, PAGE_ALIGN(size), mem, addr);
 }
 
-static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
+static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt,
+			      enum dma_data_direction dir)
 {
-	dma_unmap_sgtable(&to_pci(adev)->pdev->dev, sgt, DMA_BIDIRECTIONAL,
+	dma_unmap_sgtable(&to_pci(adev)->pdev->dev, sgt, dir,
 			  DMA_ATTR_SKIP_CPU_SYNC);
 }
 
@@ -120,21 +121,21 @@ static void ang_pci_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
  * Maps memory.  Neither CPU nor device reports its writes, so the driver cannot
  * copy or synchronize the memory after a write: refuse memory that needs this.
  */
-static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt)
+static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt,
+			   enum dma_data_direction dir)
 {
 	struct device *dev = &to_pci(adev)->pdev->dev;
 	struct scatterlist *sg;
 	u32 i;
 	int ret;
 
-	ret = dma_map_sgtable(dev, sgt, DMA_BIDIRECTIONAL,
-			      DMA_ATTR_SKIP_CPU_SYNC);
+	ret = dma_map_sgtable(dev, sgt, dir, DMA_ATTR_SKIP_CPU_SYNC);
 	if (ret)
 		return ret == -EREMOTEIO ? -ENOMEM : ret;
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		if (!dma_need_sync(dev, sg_dma_address(sg)))
 			continue;
-		ang_pci_dma_unmap(adev, sgt);
+		ang_pci_dma_unmap(adev, sgt, dir);
 		return -EREMOTEIO;
 	}
 	return 0;

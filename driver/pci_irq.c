@@ -26,6 +26,16 @@ static irqreturn_t vector_handler(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
+/*
+ * If the adapter is gone, all bits of its registers are ones.  All bits of
+ * ANGARA_REG_ISR may also be sources, so another register decides.
+ */
+static bool adapter_gone(struct ang_pci *pci, u32 isr)
+{
+	return PCI_POSSIBLE_ERROR(isr) &&
+	       readl(pci->bar + ANGARA_REG_MAGIC) != ANGARA_HW_MAGIC;
+}
+
 /* Handles INTx.  Reading ANGARA_REG_ISR deasserts the line. */
 static irqreturn_t line_handler(int irq, void *arg)
 {
@@ -34,8 +44,7 @@ static irqreturn_t line_handler(int irq, void *arg)
 	u32 isr = readl(pci->bar + ANGARA_REG_ISR);
 	u32 ctx;
 
-	/* The adapter is gone if all bits are ones. */
-	if (!isr || PCI_POSSIBLE_ERROR(isr))
+	if (!isr || adapter_gone(pci, isr))
 		return IRQ_NONE;
 	if (isr & ANGARA_ISR_ADMIN)
 		ang_irq(pci->adev, ANGARA_VEC_ADMIN);

@@ -56,12 +56,13 @@ static int pages_alloc(struct ang_mem *mem)
  * @sgt: out: the list; undo with ang_bus_ops.dma_unmap and sg_free_table()
  * @pages: the pages
  * @count: number of pages
+ * @dir: what the device may do: DMA_TO_DEVICE or DMA_BIDIRECTIONAL
  *
  * Return: 0; -ENOMEM; -EREMOTEIO the device would need bounce buffers.
  * Context: process; may sleep.
  */
 int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
-		      struct page **pages, u32 count)
+		      struct page **pages, u32 count, enum dma_data_direction dir)
 {
 	int ret;
 
@@ -70,7 +71,7 @@ int ang_dma_map_pages(struct ang_dev *adev, struct sg_table *sgt,
 					GFP_KERNEL_ACCOUNT);
 	if (ret)
 		return ret;
-	ret = adev->ops->dma_map(adev, sgt);
+	ret = adev->ops->dma_map(adev, sgt, dir);
 	if (ret)
 		sg_free_table(sgt);
 	return ret;
@@ -83,7 +84,8 @@ static int mem_map_pages(struct ang_dev *adev, struct ang_mem *mem)
 	u32 i = 0;
 	int ret;
 
-	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->count);
+	ret = ang_dma_map_pages(adev, &mem->sgt, mem->pages, mem->count,
+				DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
 	for_each_sgtable_dma_page(&mem->sgt, &iter, 0)
@@ -150,7 +152,7 @@ void ang_mem_unmap(struct ang_dev *adev, struct ang_mem *mem)
 		mem->list = NULL;
 		return;
 	}
-	adev->ops->dma_unmap(adev, &mem->sgt);
+	adev->ops->dma_unmap(adev, &mem->sgt, DMA_BIDIRECTIONAL);
 	sg_free_table(&mem->sgt);
 	adev->ops->dma_free(adev, mem->count * sizeof(*mem->list), mem->list,
 			    mem->list_addr);

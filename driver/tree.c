@@ -263,12 +263,16 @@ static int row_clear(struct ang_dev *adev, struct ang_router *r, u32 tree)
 		.set.router = cpu_to_le32(r->router),
 	};
 	struct angara_adm_cpl cpl;
+	int ret;
 
 	lockdep_assert_held(&adev->tree_lock);
 
-	r->rows.entry[tree].set = false;
+	ret = ang_adm_exec(adev, &cmd, &cpl);
+	/* If the caller was killed, the device may not have got the command. */
+	if (ret != -EINTR)
+		r->rows.entry[tree].set = false;
 	row_forget(adev, r, tree);
-	return ang_adm_exec(adev, &cmd, &cpl);
+	return ret;
 }
 
 /**
@@ -335,7 +339,8 @@ int ang_dev_tree_learn(struct ang_dev *adev, u32 tree)
  * @serial: from ang_dev_tree_set(); if the row was programmed again since then,
  *	the new row stays
  *
- * Return: 0; -ENOENT the row is not set, or was replaced; -EIO
+ * Return: 0; -ENOENT the row is not set, or was replaced; -EINTR the caller is
+ * killed, and the row may still be set; -EIO
  * Context: process; may sleep.
  */
 int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial)

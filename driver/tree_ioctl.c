@@ -168,7 +168,9 @@ static int clear_owned(struct ang_file *file, u32 router, u32 tree)
 	if (owned) {
 		ret = ang_dev_tree_disown(file->h.adev, router, tree,
 					  owned->serial);
-		owned_free(owned);
+		/* The caller is killed: the row is cleared with its files. */
+		if (ret != -EINTR)
+			owned_free(owned);
 	}
 	mutex_unlock(&file->lock);
 	return ret;

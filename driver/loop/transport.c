@@ -205,7 +205,8 @@ static void loop_dma_free(struct ang_dev *adev, size_t size, void *mem, u64 addr
 	free_pages_exact(mem, size);
 }
 
-static int loop_dma_map(struct ang_dev *adev, struct sg_table *sgt)
+static int loop_dma_map(struct ang_dev *adev, struct sg_table *sgt,
+			enum dma_data_direction dir)
 {
 	struct scatterlist *sg;
 	u32 i;
@@ -218,7 +219,8 @@ static int loop_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 	return 0;
 }
 
-static void loop_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
+static void loop_dma_unmap(struct ang_dev *adev, struct sg_table *sgt,
+			   enum dma_data_direction dir)
 {
 }
 
