@@ -188,6 +188,23 @@ static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 }
 
 /*
+ * Rings the doorbell so that the adapter tells waiting senders that there is room.
+ * The ring would start a reduction that is on a board, so takes it off the board
+ * first; and it may put a pending reduction on a board instead.  Return: 0; -errno.
+ */
+static int senders_ring(struct angara_ctx *ctx)
+{
+	int ret;
+
+	do {
+		if (ctx->dev.boarded)
+			ang_board_reap(ctx, true);
+		ret = ang_kick(ctx);
+	} while (!ret && ctx->dev.boarded);
+	return ret;
+}
+
+/*
  * Frees records up to the oldest one that the caller holds.  Return: 0; -errno.
  */
 static int give_back(struct angara_ctx *ctx)
@@ -205,7 +222,7 @@ static int give_back(struct angara_ctx *ctx)
 	ctx->msg_ci = ci;
 	ang_store_release(&ctx->ctl->msg_ci, cpu_to_le32(ci));
 	ang_mb();
-	return ang_counter(ctx, ANGARA_CTR_MSG_WAIT) ? ang_kick(ctx) : 0;
+	return ang_counter(ctx, ANGARA_CTR_MSG_WAIT) ? senders_ring(ctx) : 0;
 }
 
 static struct angara_message message_of(const struct angara_msg *m, u32 at)

@@ -20,6 +20,7 @@
 #define LOOKS	16U	/* calls of emb_relax() between two that fire timers */
 #define SPINS	512U	/* calls of emb_relax() between two yields */
 #define SPINS_CROWDED 4U	/* as SPINS, with more processes than processors */
+#define LEFT_LOOK 4096U	/* attempts to lock emb_left before each look at the holder */
 #define YIELD_SWITCH_NS 2000ULL	/* minimum time of a yield during which another thread ran */
 #define YIELD_LONG_NS 500000ULL	/* minimum time of a yield that starts a pause */
 #define YIELD_REST 128U	/* longest pause, as a multiple of the yield before it */
@@ -141,20 +142,23 @@ void emb_wake_all(struct emb_run *r)
 /*
  * Locks the lists in emb_left.  The holder of the lock never sleeps, but may be
  * preempted, or die.
- * Return: NULL if the model is being repaired.
+ * Return: NULL if the model is being repaired, or has to be, since the holder has
+ * died.
  */
 static struct emb_left *left_lock(const struct emb_run *r)
 {
 	struct emb_left *left = emb_left(r->fab, r->copy);
-	u32 turn = 0;
+	u32 turn = 0, holder;
 
-	while (ang_cmpxchg(&left->lock, 0, r->fab->slot + 1)) {
+	while ((holder = ang_cmpxchg(&left->lock, 0, r->fab->slot + 1))) {
 		if (must_leave(r) || emb_broken(r->fab))
 			return NULL;
 		if (++turn % 64)
 			ang_cpu_relax();
 		else
 			sched_yield();
+		if (turn % LEFT_LOOK == 0 && emb_is_dead(r->fab, holder - 1))
+			return NULL;
 	}
 	return left;
 }
@@ -540,7 +544,8 @@ static void run_yield(struct emb_run *r)
 /**
  * emb_relax() - while spinning: let others run, or advance nodes on the list
  * @r: runs the model
- * @can_sleep: the caller waits; a caller that polls yields instead
+ * @can_sleep: the caller waits; a caller that polls yields instead, and looks for
+ *	dead processes, as threads do that sleep
  *
  * The process that the caller waits for may need this processor: certainly if
  * there are more processes than processors, else if another thread ran during
@@ -564,5 +569,7 @@ bool emb_relax(struct emb_run *r, bool can_sleep)
 	if (can_sleep && r->sleep_until && emb_now_ns() < r->sleep_until)
 		return false;
 	run_yield(r);
+	if (!can_sleep)
+		emb_look_after(r->fab);
 	return true;
 }

@@ -17,6 +17,8 @@
  *	behind		a member contributes before a broadcast has arrived
  *	late		the first member polls for its completion late
  *	left		the first member leaves the team before it polls
+ *	freed		the first member frees messages while senders wait for room
+ *	full		an operation waits for room behind a reduction without a doorbell
  *
  * A case is repeated; a member that waits for too long exits with an error.
  */
@@ -45,6 +47,8 @@
 #define TIMES	20U
 #define BULK	(1U << 20)
 #define WARM_UP	50U
+#define MESSAGES	40U	/* more than a receive buffer has room for */
+#define MESSAGE_BYTES	4000U
 
 static struct angara_job *job;
 static struct angara_ctx *ctx;
@@ -355,6 +359,102 @@ static void left(unsigned int time)
 	CHECK(pending_wait(ctx, &req, LIMIT));
 }
 
+/* All members meet.  Nothing polls the context meanwhile. */
+static void meet(unsigned int time)
+{
+	CHECK(angara_job_allgather(job, &time, sizeof(time), &(unsigned int [64]){ 0 }));
+}
+
+/* A barrier that is on the board of the first member, and not complete. */
+static void barrier_first(struct pending *req)
+{
+	if (rank)
+		return;
+	CHECK(angara_barrier_nbi(team, pending_op(req)));
+	if (!ctx->dev.boarded)
+		errx(1, "the barrier does not use the board");
+}
+
+/* The others take part; then an operation of the first member must arrive. */
+static void barrier_others(struct pending *req)
+{
+	if (rank)
+		CHECK(angara_barrier_nbi(team, pending_op(req)));
+	CHECK(pending_wait(ctx, req, LIMIT));
+	if (rank)
+		return;
+	CHECK(angara_put_nbi(ctx, angara_team_peer(team, 1), angara_mr_key(mr), BULK, mr, 0,
+			     8, pending_op(req)));
+	CHECK(pending_wait(ctx, req, LIMIT));
+}
+
+/* Frees all messages that have arrived.  Return: their number. */
+static unsigned int messages_free(void)
+{
+	struct angara_message msg = { .size = sizeof(msg) };
+	unsigned int n = 0;
+
+	for (; !angara_msg_next(ctx, &msg); n++)
+		CHECK(angara_msg_free(ctx, &msg));
+	return n;
+}
+
+static void freed(unsigned int time)
+{
+	const struct angara_head head = { .size = sizeof(head) };
+	struct pending req = { 0 }, sent[MESSAGES] = { 0 };
+	unsigned int i, n = 0;
+
+	for (i = 0; rank == 1 && i < MESSAGES; i++)
+		CHECK(angara_send_nbi(ctx, angara_team_peer(team, 0), &head, mr, 0,
+				      MESSAGE_BYTES, pending_op(&sent[i])));
+	meet(time);
+	barrier_first(&req);
+	if (!rank)
+		n = messages_free();
+	if (!rank && !n)
+		errx(1, "there are no messages");
+	meet(time);
+	barrier_others(&req);
+	for (i = 0; rank == 1 && i < MESSAGES; i++)
+		CHECK(pending_wait(ctx, &sent[i], LIMIT));
+	while (!rank && n < MESSAGES) {
+		n += messages_free();
+		angara_poll(ctx, &req.c, 0);
+	}
+	meet(time);
+}
+
+/*
+ * All places of the completion queue but one are taken when a reduction is posted
+ * without a doorbell.  The next operation makes room.
+ */
+static void full(unsigned int time)
+{
+	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct pending req = { 0 }, put = { 0 };
+	unsigned int i;
+	int ret = 0;
+
+	CHECK(angara_ctx_query(ctx, &info));
+	meet(time);
+	if (!rank) {
+		for (i = 1; i < info.cq_entries && !ret; i++)
+			ret = angara_put_nbi(ctx, angara_team_peer(team, 1),
+					     angara_mr_key(mr), BULK, mr, 0, 8, NULL);
+		if (ret != -EAGAIN)
+			CHECK(ret);
+		pending_op(&req);
+		req.op.flags = ANGARA_MORE;
+		CHECK(angara_barrier_nbi(team, &req.op));
+		CHECK(angara_put_nbi(ctx, angara_team_peer(team, 1), angara_mr_key(mr), BULK,
+				     mr, 0, 8, pending_op(&put)));
+		CHECK(pending_wait(ctx, &put, LIMIT));
+	}
+	barrier_others(&req);
+	meet(time);
+}
+
 static const struct {
 	const char *name;
 	unsigned int times;
@@ -372,6 +472,8 @@ static const struct {
 	{ "behind", TIMES, behind },
 	{ "late", TIMES, late },
 	{ "left", 1, left },
+	{ "freed", 1, freed },
+	{ "full", TIMES, full },
 };
 
 int main(int argc, char **argv)

@@ -251,7 +251,7 @@ faults selftests/embed/kept.txt keeps
 for seed in 12 13 14; do
 	check "with pauses, seed $seed" paused $seed
 done
-for case in stopped armed late bcast received behind disagree asleep unmet left; do
+for case in stopped armed late bcast received behind disagree asleep unmet left freed full; do
 	for n in 2 4; do
 		check "$n members, $case" members "$TAP_TMP/boards" "$case" "$n"
 	done

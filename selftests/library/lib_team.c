@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,11 +184,24 @@ static bool looked(const struct angara_team *team, const struct angara_mr *mr,
 								   LONG_MS), 0);
 }
 
+/* Polls for LONG_MS at most until an operation is complete. */
+static int polled(struct pending *req)
+{
+	time_t end = time(NULL) + LONG_MS / 1000;
+	int ret;
+
+	do
+		ret = pending_test(ctx, req);
+	while (ret == -EAGAIN && time(NULL) < end);
+	return ret;
+}
+
 /*
  * A separate job, in which process LIB_VICTIM kills itself during an allreduce,
- * or before a broadcast: the others get an error, and none hangs.
+ * or before a broadcast: the others get an error, and none hangs.  @polls: they poll
+ * for an allreduce, and do not sleep.
  */
-static int bereaved(unsigned int victim)
+static int bereaved(unsigned int victim, bool polls)
 {
 	struct angara_team *team;
 	struct angara_mr *mr;
@@ -204,13 +218,13 @@ static int bereaved(unsigned int victim)
 		raise(SIGKILL);
 	}
 	/* Half of the members have no operation in progress that could end. */
-	if (rank % 2)
+	if (rank % 2 && !polls)
 		ret = angara_team_received_wait(team, 1, ANGARA_FOREVER);
 	else
 		ret = angara_allreduce_nbi(team, mr, 0, mr, 0, 512,
 					   ANGARA_TYPE_INT64, 0, pending_op(&req));
 	if (!ret)
-		ret = pending_wait(ctx, &req, LONG_MS);
+		ret = polls ? polled(&req) : pending_wait(ctx, &req, LONG_MS);
 	if (!expect("notified", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
 	    /* Rows that the first process has set are cleared with it, in any order. */
@@ -279,7 +293,7 @@ static int bereaved_by_software(unsigned int victim)
  * Runs this program again under a new launcher.  The launcher's status reports
  * only the killed process, so count the survivors.
  */
-static bool death(unsigned int victim, bool software)
+static bool death(unsigned int victim, const char *variable)
 {
 	const char *env = getenv("LIB_VICTIM"), *soft = getenv("LIB_SOFTWARE");
 	unsigned int survivors = 0;
@@ -290,13 +304,13 @@ static bool death(unsigned int victim, bool software)
 	if (env && soft)
 		exit(bereaved_by_software((unsigned int)atoi(env)));
 	if (env)
-		exit(bereaved((unsigned int)atoi(env)));
+		exit(bereaved((unsigned int)atoi(env), getenv("LIB_POLLS")));
 	if (rank)
 		return true;
 	snprintf(line, sizeof(line),
 		 "unset ANGARA_RANK ANGARA_SIZE ANGARA_JOB_FD; LIB_VICTIM=%u %s"
 		 "angara-run -n %u --grace 30 /proc/%d/exe death 2>/dev/null",
-		 victim, software ? "LIB_SOFTWARE=1 " : "", size, getpid());
+		 victim, variable, size, getpid());
 	f = popen(line, "r");
 	if (!f)
 		return expect("popen", errno, 0);
@@ -312,18 +326,24 @@ static bool death(unsigned int victim, bool software)
 
 static bool death_of_member(void)
 {
-	return death(size - 1, false);
+	return death(size - 1, "");
 }
 
 /* The first process programs the rows, which are cleared at its death. */
 static bool death_of_coordinator(void)
 {
-	return death(0, false);
+	return death(0, "");
 }
 
 static bool death_by_software(void)
 {
-	return size < 2 || death(size / 2, true);
+	return size < 2 || death(size / 2, "LIB_SOFTWARE=1 ");
+}
+
+/* No survivor sleeps. */
+static bool death_while_all_poll(void)
+{
+	return death(size - 1, "LIB_POLLS=1 ");
 }
 
 /* When a member leaves, operations that wait for it fail. */
@@ -391,6 +411,7 @@ const struct part team_parts[] = {
 	{ "death", death_of_member },
 	{ "death of the coordinator", death_of_coordinator },
 	{ "death without a tree", death_by_software },
+	{ "death while all others poll", death_while_all_poll },
 	{ "a member leaves", leaving },
 	{ "a member that others blame", blamed },
 	{ "all trees again", all_trees },
