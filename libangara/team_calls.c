@@ -197,11 +197,11 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
 	/*
-	 * If the team has a tree, the adapters notify the other members when
-	 * the tree ends.  Without a tree, messages notify them.
+	 * The end of a tree ends the others' operations on it; messages tell them
+	 * to end those by software.
 	 */
 	if (team)
-		team_close(team, team->given && team->offloaded);
+		team_close(team, false);
 }
 
 ANG_PUBLIC unsigned int angara_team_rank(const struct angara_team *team)
