@@ -106,8 +106,18 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 }
 
 /*
- * If there is no room, rings a deferred doorbell (ANGARA_MORE) and reaps
- * completions.
+ * Takes the last entry of the SQ off its board, before another entry is
+ * written.
+ */
+static inline void board_settle(struct angara_ctx *ctx)
+{
+	if (__builtin_expect(ctx->dev.boarded, 0))
+		ang_board_reap(ctx, true);
+}
+
+/*
+ * If there is no room, rings a deferred doorbell (ANGARA_MORE), which may put a
+ * reduction on a board, and reaps completions.
  * Return: 0; -EAGAIN; -ENODEV.
  */
 static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
@@ -116,6 +126,7 @@ static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
 
 	if (ret)
 		return ret;
+	board_settle(ctx);
 	ang_reap(ctx);
 	if (has_room(ctx, n, need, kind))
 		return 0;
@@ -261,16 +272,6 @@ static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 		ang_kick(ctx);
 }
 
-/*
- * Takes the last entry of the SQ off its board, before another entry is
- * written.
- */
-static inline void board_settle(struct angara_ctx *ctx)
-{
-	if (__builtin_expect(ctx->dev.boarded, 0))
-		ang_board_reap(ctx, true);
-}
-
 /**
  * ang_room() - ensure that operations can be posted next
  * @ctx: context
@@ -399,6 +400,8 @@ static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 		if (ret == -ETIMEDOUT)
 			ret = 0;
 	}
+	/* The wait may have put a pending reduction on a board. */
+	board_settle(ctx);
 	return ret;
 }
 

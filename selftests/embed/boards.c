@@ -426,8 +426,8 @@ static void freed(unsigned int time)
 }
 
 /*
- * All places of the completion queue but one are taken when a reduction is posted
- * without a doorbell.  The next operation makes room.
+ * Most places of the completion queue are taken when a reduction is posted without a
+ * doorbell; usually it takes the last one, and the next operation makes room.
  */
 static void full(unsigned int time)
 {
@@ -446,7 +446,9 @@ static void full(unsigned int time)
 			CHECK(ret);
 		pending_op(&req);
 		req.op.flags = ANGARA_MORE;
-		CHECK(angara_barrier_nbi(team, &req.op));
+		while ((ret = angara_barrier_nbi(team, &req.op)) == -EAGAIN)
+			angara_poll(ctx, &put.c, 1);
+		CHECK(ret);
 		CHECK(angara_put_nbi(ctx, angara_team_peer(team, 1), angara_mr_key(mr), BULK,
 				     mr, 0, 8, pending_op(&put)));
 		CHECK(pending_wait(ctx, &put, LIMIT));
