@@ -351,11 +351,8 @@ static void left(unsigned int time)
 	CHECK(angara_job_allgather(job, &time, sizeof(time), &(unsigned int [64]){ 0 }));
 	if (!rank && !ctx->dev.boarded)
 		errx(1, "the barrier does not use the board");
-	if (!rank) {
-		/* As in a job with an exchange of its own: nothing polls meanwhile. */
-		team->given = true;
+	if (!rank)
 		angara_team_leave(team);
-	}
 	CHECK(pending_wait(ctx, &req, LIMIT));
 }
 
