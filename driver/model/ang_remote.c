@@ -122,15 +122,31 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 }
 
 /*
- * Does a route to the destination leave @at by @dir?  The path to @at is not
- * checked: the peer that runs a router may send packets of all nodes behind
- * that router.
+ * Does the route from the packet's source to its destination leave @from by
+ * @dir?  So a peer can name only sources whose packets pass its routers, and
+ * cannot answer in the name of other nodes.
+ *
+ * The source of a RESULT may be a node that has caused an error, so only the
+ * rest of its route is checked.
+ *
+ * With cfg.remote the topology's routes are in use: ROUTE_SET is refused.
  */
-static bool on_route(const struct ang_view *v, u32 at, u32 dir,
+static bool on_route(const struct ang_view *v, u32 from, u32 dir,
 		     const struct ang_pkt *p)
 {
-	return p->dst_node < v->topo.nodes &&
-	       ang_topo_route(&v->topo, at, p->dst_node) == dir;
+	u32 at = p->type == ANG_PKT_RESULT ? from : p->src_node;
+	u32 left = v->topo.routers;
+
+	if (p->dst_node >= v->topo.nodes)
+		return false;
+	for (; at != p->dst_node && at != ANG_NONE && left; left--) {
+		u32 out = ang_topo_route(&v->topo, at, p->dst_node);
+
+		if (at == from)
+			return out == dir;
+		at = ang_topo_neighbor(&v->topo, at, out);
+	}
+	return false;
 }
 
 static const char *size_flaw(const struct ang_fabric *fab,
@@ -234,6 +250,6 @@ const char *ang_remote_flaw(struct ang_view *v, u32 node, u32 dir, u32 vc,
 	if (!flaw)
 		flaw = size_flaw(fab, p, has, len);
 	if (!flaw && has & ROUTE && !on_route(v, node, dir, p))
-		flaw = "dst_node: no route to it leads over this link";
+		flaw = "dst_node: its route from src_node leaves this link out";
 	return flaw;
 }

@@ -77,6 +77,25 @@ do {									\
 	EXPECT(flaw_ && !strncmp(flaw_, text, strlen(text)));		\
 } while (0)
 
+/*
+ * Node 1 sends no packets of other nodes to node 0, and not even node 0's own;
+ * node 3 forwards those of nodes 4 and 5.  The source of a RESULT may be any
+ * node.
+ */
+static void sources(struct host *h, struct ang_pkt p, u32 vc, u32 len)
+{
+	const bool any = p.type == ANG_PKT_RESULT;
+	u32 i;
+
+	for (i = 0; i < 9; i++) {
+		p.src_node = i;
+		EXPECT_EQ(!ang_remote_flaw(&h->v, 1, 1, vc, &p, len),
+			  any || i == 1);
+		EXPECT_EQ(!ang_remote_flaw(&h->v, 3, 3, vc, &p, len),
+			  any || (i >= 3 && i <= 5));
+	}
+}
+
 static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 {
 	int data = p.type == ANG_PKT_PUT || p.type == ANG_PKT_DATA ||
@@ -117,11 +136,16 @@ static void flaws_of(struct host *h, struct ang_pkt p, u32 vc)
 		FLAW(dst_node, 9, len, "dst_node");
 		FLAW(dst_node, 1, len, "dst_node");
 		FLAW(dst_node, 2, len, "dst_node");
+		sources(h, p, vc, len);
 	}
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 9; i++) {
+		struct ang_pkt from = p;
+
+		from.src_node = i;
 		if (i != 1)
 			EXPECT((i == 2) == !ang_remote_flaw(&h->v, i, 0, vc,
-							    &p, len));
+							    &from, len));
+	}
 	EXPECT(ang_remote_flaw(&h->v, 9, 1, vc, &p, len));
 	EXPECT(ang_remote_flaw(&h->v, 1, 0, vc, &p, len));
 	EXPECT(ang_remote_flaw(&h->v, 1, 4, vc, &p, len));
