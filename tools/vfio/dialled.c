@@ -41,11 +41,19 @@ struct door {
 	u32 unsaid;
 };
 
+/*
+ * The name lacks the interface of a link-local address: getnameinfo() would make
+ * a socket to read its name, and the filter of system calls does not allow that
+ * (sandbox.c).
+ */
 static void name(struct address *a)
 {
+	struct sockaddr_storage sa = a->sa;
 	char host[48], port[8];
 
-	if (getnameinfo((struct sockaddr *)&a->sa, a->len, host, sizeof(host),
+	if (sa.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&sa)->sin6_scope_id = 0;
+	if (getnameinfo((struct sockaddr *)&sa, a->len, host, sizeof(host),
 			port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
 		snprintf(a->name, sizeof(a->name), "?");
 	else

@@ -4,6 +4,7 @@
  * some cases over a proxy that cuts connections.  Also connections of unrelated
  * programs.
  */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -152,6 +153,10 @@ static void addresses(void)
 	EXPECT(!strcmp(a.name, "127.0.0.1:7000"));
 	EXPECT(!address_parse("[::1]:7000", &a));
 	EXPECT(!strcmp(a.name, "[::1]:7000"));
+	/* The name of the interface would take a system call that is filtered. */
+	EXPECT(!address_parse("[fe80::1%lo]:7000", &a));
+	EXPECT(!strcmp(a.name, "[fe80::1]:7000"));
+	EXPECT(((struct sockaddr_in6 *)&a.sa)->sin6_scope_id);
 	EXPECT(!address_parse("127.0.0.2:1", &a));
 	EXPECT(!strcmp(a.name, "127.0.0.2:1"));
 }
