@@ -5,7 +5,8 @@
  * Out: packets in the rings of the other side's nodes become numbered frames,
  * which are kept until the other side acknowledges them.  A channel has at most
  * WIRE_WINDOW packets in flight; further packets stay in the ring, and the
- * fabric waits as for any link.  This bounds the kept frames, too.
+ * fabric waits as for any link.  This bounds the kept frames, too: a report of
+ * room (WIRE_TAKEN) must acknowledge the packets that have made it.
  *
  * Management packets have no channel: at most MAX_MGMT_FRAMES are kept; further
  * management packets are dropped, at either end.
@@ -107,6 +108,7 @@ static void frames_free(struct link *l)
 	}
 	l->tail = &l->head;
 	l->next = NULL;
+	l->frames_packet = 0;
 }
 
 static struct link_packet *channel_pop(struct link_channel *ch)
@@ -192,6 +194,8 @@ static void ring_collect(struct link *l, struct link_out *o, u32 vc)
 			memcpy(w + 1, data, len);
 		frame_add(l, f, WIRE_PACKET);
 		++*used;
+		l->used++;
+		l->frames_packet++;
 		l->packets_out++;
 		ang_remote_pop(l->view, o->node, o->dir, vc);
 	}
@@ -422,7 +426,15 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 		    !t.count || le16_to_cpu(t.count) > o->used[t.channel])
 			return "a report of room for packets that were never sent";
 		o->used[t.channel] -= le16_to_cpu(t.count);
+		l->used -= le16_to_cpu(t.count);
 	}
+	/*
+	 * The frame acknowledges all packets that it reports.  So the windows
+	 * limit the number of kept frames, also if the other side never
+	 * acknowledges.
+	 */
+	if (l->frames_packet > l->used)
+		return "a report of room for packets that it has not acknowledged";
 	return NULL;
 }
 
@@ -442,6 +454,7 @@ static const char *acknowledge(struct link *l, u64 ack)
 			return "an acknowledgement of a frame that is not sent yet";
 		l->frames_taken -= frame_type(f) == WIRE_TAKEN;
 		l->frames_mgmt -= frame_type(f) == WIRE_MGMT;
+		l->frames_packet -= frame_type(f) == WIRE_PACKET;
 		l->head = f->next;
 		if (!l->head)
 			l->tail = &l->head;

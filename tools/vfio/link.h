@@ -70,6 +70,8 @@ struct link {
 	struct link_frame *next;	/* the first frame in this list to send */
 	u32 frames_taken;	/* WIRE_TAKEN frames in the list */
 	u32 frames_mgmt;	/* WIRE_MGMT frames in the list */
+	u32 frames_packet;	/* WIRE_PACKET frames in the list */
+	u32 used;		/* sum of link_out.used */
 	u64 packets_out;
 	u64 packets_in;
 	u64 resent;

@@ -329,10 +329,59 @@ static void rules(void)
 	host_free(h);
 }
 
+/* Node 0's packets leave for node 1.  Return: number of frames. */
+static u32 collect(struct tctx *c)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 8192, 4000);
+
+	post(c, &w, NULL);
+	kick(c);
+	run_steps(&c->h->v, 1000);
+	link_collect(&links[0]);
+	return (u32)links[0].sent;
+}
+
+/*
+ * The peer makes room for a packet that it does not acknowledge.  If that were
+ * accepted, the server would keep more and more frames.
+ */
+static void unacknowledged(void)
+{
+	u8 frame[sizeof(struct wire_head) + sizeof(struct wire_taken)];
+	struct wire_taken *t = (void *)(frame + sizeof(struct wire_head));
+	struct group g = { .h = linked("2", &cfg_default, 1) };
+	struct link_frame *first;
+	struct angara_cqe cqe;
+	struct link_out *o;
+
+	breaks = 0;
+	group_new(&g, 1, 8192);
+	EXPECT(collect(g.ctx[0]) > 1);
+	memset(t, 0, sizeof(*t));
+	for (o = links[0].out; !o->used[WIRE_CH_REQ]; o++)
+		;
+	t->node = cpu_to_le32(o->node);
+	t->dir = (u8)o->dir;
+	t->channel = WIRE_CH_REQ;
+	t->count = cpu_to_le16(1);
+	first = links[0].head;
+	links[0].next = first->next;
+	EXPECT(SEND(WIRE_TAKEN, sizeof(*t), 1, 0));
+	o->used[WIRE_CH_REQ]++;
+	links[0].used++;
+	links[0].next = first;
+	EXPECT_EQ(finish(g.ctx[0], &cqe), ANGARA_ST_OK);
+	EXPECT_EQ(links[0].frames_packet, 0);
+	EXPECT_EQ(links[0].used, 0);
+	group_del(&g);
+	done();
+}
+
 const struct test_case link_cases[] = {
 	{ "link: two fabrics give the results of one", everything },
 	{ "link: all to all with little room", crowds },
 	{ "link: stuck packets block no others", stuck },
 	{ "link: peers that break the rules", rules },
+	{ "link: room for packets that are not acknowledged", unacknowledged },
 	{ NULL, NULL },
 };
