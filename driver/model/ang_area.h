@@ -54,6 +54,7 @@ struct ang_part {
  * @need: units that the message of @turn needs; 1 if unknown
  * @ready_out: node that has not answered a READY yet, plus 1; 0 for none
  * @due: the node at @turn gets a READY when there is room
+ * @known: the node at @turn is known to wait, see ang_msg.c
  * @notified: the process is notified: ANGARA_CTR_MSG_WAIT is 1
  * @pages: pages of the buffer
  * @part: messages that have not arrived completely
@@ -67,6 +68,7 @@ struct ang_area {
 	u32 need;
 	u32 ready_out;
 	u8 due;
+	u8 known;
 	u8 notified;
 	struct ang_pages pages;
 	struct ang_part part[ANG_PARTS];

@@ -27,6 +27,12 @@
  * Either the receiver sees the room, or the process sees that a sender waits,
  * and rings the doorbell.  When a context is destroyed, nodes that wait for
  * room still get a READY, and their messages end with an error.
+ *
+ * A remote node may never answer its READY.  So a remote node has a turn only if
+ * it is known to wait: the context has refused a message of the node, in the
+ * right partition and job, in this life of the context, or the node has told so
+ * at the end of such a turn.  Other remote nodes, which may wait for an earlier
+ * life or only claim to wait, get a READY and nobody waits for their answer.
  */
 #include "ang_int.h"
 
@@ -150,11 +156,20 @@ void ang_msg_wake_later(struct ang_view *v, struct ang_node *n, struct ang_ctx *
 	ang_set_bit(n->tx, c->id);
 }
 
+/*
+ * Return: most groups.  With remote nodes, the second half of ang_ctx.waiting
+ * has the groups that are known to wait.
+ */
+static u32 groups_most(const struct ang_fabric *fab)
+{
+	return fab->cfg.remote ? ANG_WAIT_GROUPS / 2 : ANG_WAIT_GROUPS;
+}
+
 static u32 group_shift(const struct ang_fabric *fab)
 {
 	u32 shift = 0;
 
-	while ((fab->cfg.topo.nodes - 1) >> shift >= ANG_WAIT_GROUPS)
+	while ((fab->cfg.topo.nodes - 1) >> shift >= groups_most(fab))
 		shift++;
 	return shift;
 }
@@ -165,6 +180,30 @@ static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
 
 	c->waiting[group / 64] |= 1ULL << (group % 64);
 	c->wait_words |= 1ULL << (group / 64);
+}
+
+/* As wait_add(), for a node that is known to wait. */
+static void wait_add_known(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
+{
+	u32 bit = (node >> group_shift(fab)) + groups_most(fab);
+
+	wait_add(fab, c, node);
+	if (fab->cfg.remote)
+		c->waiting[bit / 64] |= 1ULL << (bit % 64);
+}
+
+/* Forget that a group is known to wait.  Return: whether it was known. */
+static bool known_clear(struct ang_fabric *fab, struct ang_ctx *c, u32 group)
+{
+	u32 bit = group + groups_most(fab);
+	u64 mask = 1ULL << (bit % 64);
+	bool known;
+
+	if (!fab->cfg.remote)
+		return true;
+	known = c->waiting[bit / 64] & mask;
+	c->waiting[bit / 64] &= ~mask;
+	return known;
 }
 
 /* Give the turn to the next waiting group of nodes, which exists. */
@@ -185,9 +224,10 @@ static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
 	c->waiting[w] &= ~(1ULL << (group % 64));
 	if (!c->waiting[w])
 		c->wait_words &= ~(1ULL << w);
-	c->wait_at = (group + 1) % ANG_WAIT_GROUPS;
+	c->wait_at = (group + 1) % groups_most(fab);
 	a->turn = (group << shift) + 1;
 	a->turn_end = ang_min((group + 1) << shift, fab->cfg.topo.nodes);
+	a->known = known_clear(fab, c, group);
 	a->need = 1;
 	a->due = 1;
 }
@@ -278,7 +318,7 @@ static void record_refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx
 		a->need = record_units((u32)p->key);
 		a->due = 1;
 	} else {
-		wait_add(v->fab, c, p->src_node);
+		wait_add_known(v->fab, c, p->src_node);
 	}
 	if (!a->notified)
 		msg_wait_set(v, n, c, 1);
@@ -436,6 +476,13 @@ static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 	return ang_lost_between(v, n, node) != ANG_NONE;
 }
 
+/* Does the receiver wait until the node at the turn has answered its READY? */
+static bool turn_stays(const struct ang_view *v, const struct ang_area *a)
+{
+	return a->known ||
+	       ang_node(v->fab, a->turn - 1)->remote == ANG_REMOTE_NO;
+}
+
 /**
  * ang_msg_wake() - send a READY to the next waiting node, if there is room
  * @v: view
@@ -489,7 +536,7 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	p.life = c->life;
 	p.bytes = READ_ONCE(v->fab->lost);
 	a->due = 0;
-	if (live)
+	if (live && turn_stays(v, a))
 		a->ready_out = a->turn;
 	else
 		turn_pass(v, n, c);
@@ -502,20 +549,24 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
 {
 	struct ang_ctx *c;
+	bool awaited;
 
 	if (p->dst_ctx >= v->fab->cfg.ctxs) {
 		ang_drop(v, n, p, ANGARA_DROP_TARGET, 1);
 		return;
 	}
 	c = ang_ctx(v->fab, n, p->dst_ctx);
+	awaited = c->alive && c->life == p->life &&
+		  c->area.ready_out == p->src_node + 1;
 	/*
 	 * Do this even if the context was destroyed, since all waiting nodes
 	 * get a READY.
 	 */
-	if (p->flags & ANG_PF_MORE)
+	if (p->flags & ANG_PF_MORE && awaited)
+		wait_add_known(v->fab, c, p->src_node);
+	else if (p->flags & ANG_PF_MORE)
 		wait_add(v->fab, c, p->src_node);
-	if (c->alive && c->life == p->life &&
-	    c->area.ready_out == p->src_node + 1) {
+	if (awaited) {
 		c->area.ready_out = 0;
 		if (!p->len && c->area.turn == p->src_node + 1)
 			turn_pass(v, n, c);
@@ -564,6 +615,10 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 void ang_msg_create(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->life++;
+	/* No node is known to wait for this life. */
+	if (v->fab->cfg.remote)
+		memset((char *)c->waiting + sizeof(c->waiting) / 2, 0,
+		       sizeof(c->waiting) / 2);
 	if (c->wait_words)
 		ang_msg_wake_later(v, n, c);
 }

@@ -223,7 +223,8 @@ struct ang_dom {
  * @ghosts: operations in state ANG_OP_GHOST, one bit each
  * @wait_words: words of @waiting that are not 0, one bit each
  * @waiting: groups of nodes with messages that this context has refused, one
- *	bit each
+ *	bit each; with remote nodes, its second half has the groups that are
+ *	known to wait, see ang_msg.c
  * @alive: the context exists
  * @at: position at which ang_inject() continues; 0: at the next entry
  * @lane: a thread in a lane runs the context, and publishes its counters

@@ -460,6 +460,43 @@ static void ready_tells_no_key(void)
 	end();
 }
 
+/*
+ * A peer says that its node waits for room in a receive buffer, and never answers
+ * that there is room.  It blocks no message.
+ */
+static void waits_for_ever(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, 0, 0, 0, 0, LEN);
+	struct ang_pkt p = {
+		.type = ANG_PKT_READY_ACK, .flags = ANG_PF_LAST | ANG_PF_MORE,
+		.npkts = 1, .dst_node = 0, .dst_ctx = 0,
+	};
+	struct tarea *area;
+	struct tctx *c;
+	u32 k;
+
+	start(0);
+	area = area_new(g.ctx[0], 14);
+	c = ctx_new(g.h, 0, 1, PKEY, 6, 6);
+	ctx_buffer(c, 8192);
+	p.src_node = peer_of(0);
+	for (k = 0; k < 3; k++) {
+		struct angara_cqe cqe;
+
+		p.life = ang_ctx(g.h->fab, me, 0)->life - k % 2;
+		give(&p, 0, ANGARA_VC_RSP);
+		post(c, &w, NULL);
+		kick(c);
+		run_steps(&g.h->v, 1000);
+		EXPECT(poll_cq(c, &cqe) && cqe.status == ANGARA_ST_OK);
+		EXPECT(area_next(area, NULL));
+	}
+	host_run(g.h);
+	ctx_del(c);
+	free(area);
+	end();
+}
+
 static void broadcasts(void)
 {
 	struct ang_pkt p;
@@ -589,6 +626,7 @@ const struct test_case forge_cases[] = {
 	{ "forged: a request into a ring of rows without a root", ring_fed },
 	{ "forged: tickets", tickets },
 	{ "forged: a request to send", ready_tells_no_key },
+	{ "forged: a node that only says that it waits", waits_for_ever },
 	{ "forged: broadcasts that come back", broadcasts },
 	{ "forged: contributions and requests of children", children },
 	{ "forged: credits, ends and beginnings of rows", controls },
