@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -374,6 +376,65 @@ static void slow_descriptors(void)
 		close(other[i]);
 }
 
+/*
+ * The server has room for 16 descriptors of a message.  The kernel closes another
+ * one, which takes long, while the server receives the message.
+ */
+static void slow_excess(void)
+{
+	struct cl *cl = cl_attach(1);
+	struct pollfd p = { .fd = cl->fd, .events = POLLIN };
+	pid_t server = atoi(getenv("VFIO_PID"));
+	int fds[17], other;
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		fds[i] = eventfd_new();
+	fds[16] = lingering(&other);
+	/* The server has to close the last reference, not this process. */
+	EXPECT(!kill(server, SIGSTOP));
+	cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, fds, 17);
+	for (i = 0; i < NUM(fds); i++)
+		close(fds[i]);
+	EXPECT(!kill(server, SIGCONT));
+	EXPECT_EQ(poll(&p, 1, 20000), 1);
+	EXPECT_EQ(cl_recv(cl), EINVAL);
+	cl_close(cl);
+	close(other);
+}
+
+/*
+ * Connections that the server refuses have descriptors that are slow to close.
+ * The card's client does not notice.
+ */
+static void slow_refusal(void)
+{
+	struct cl *cl = cl_attach(1);
+	struct pollfd p = { .fd = cl->fd, .events = POLLIN };
+	pid_t server = atoi(getenv("VFIO_PID"));
+	struct cl *two;
+	int fd, other;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		fd = lingering(&other);
+		/* The message arrives before the connection is refused. */
+		EXPECT(!kill(server, SIGSTOP));
+		two = cl_open(1);
+		cl_bytes(two, "", 1, &fd, 1);
+		close(fd);
+		EXPECT(!kill(server, SIGCONT));
+		EXPECT_EQ(cl_recv(two), CLOSED);
+		cl_close(two);
+		cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, NULL, 0);
+		EXPECT_EQ(poll(&p, 1, 20000), 1);
+		EXPECT_EQ(cl_recv(cl), 0);
+		close(other);
+	}
+	EXPECT_EQ(cl_call(cl, VFU_DEVICE_RESET, NULL, 0), 0);
+	cl_close(cl);
+}
+
 /* A client that takes no replies blocks only itself. */
 static void deaf(void)
 {
@@ -447,6 +508,8 @@ const struct test_case proto_cases[] = {
 	{ "proto: several writes in one", multi },
 	{ "proto: unexpected descriptors", descriptors },
 	{ "proto: descriptors that are slow to close", slow_descriptors },
+	{ "proto: one descriptor too many, slow to close", slow_excess },
+	{ "proto: refused connections that are slow to close", slow_refusal },
 	{ "proto: a client that takes no replies", deaf },
 	{ "proto: a second client", second },
 	{ "proto: the log does not overflow", rate },

@@ -125,6 +125,9 @@ struct card {
 	pthread_t thread;
 	struct listener listener;
 	struct client *client;
+	bool closes;		/* @closer closes a refused connection */
+	pthread_t closer;
+	u64 closing_since;	/* second in which it began */
 	bool attached;		/* atomic: a client is connected */
 	bool stop;		/* atomic: the server is shutting down */
 };

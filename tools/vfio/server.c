@@ -7,7 +7,12 @@
  * client does not take a reply, the server reads nothing more from it.  The
  * server keeps at most one message and one reply of a client.
  *
+ * A refused connection is closed by a thread of its own, since closing it may
+ * block, and the card's client must not wait for that.  Meanwhile, the server
+ * refuses no further connection: it leaves them in the listener's queue.
+ *
  *   client	the card's thread alone
+ *   closer	the card's thread alone; that thread starts and joins the closer
  *   stop	atomic; set by the main thread, which then wakes this thread
  */
 #include <errno.h>
@@ -20,7 +25,8 @@
 
 #include "proto.h"
 
-#define BURST	64	/* messages between two checks of other events */
+#define BURST		64	/* messages between two checks of other events */
+#define CLOSER_MS	100	/* ms between two looks at a closer */
 
 struct client {
 	int fd;
@@ -98,7 +104,10 @@ static int receive(struct card *c, struct client *cl, u32 want)
 			.msg_control = &control,
 			.msg_controllen = sizeof(control) };
 
+		/* Closes descriptors that exceed the room for them. */
+		card_block(c);
 		n = recvmsg(cl->fd, &hdr, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		card_unblock(c);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -182,7 +191,48 @@ static void serve(struct card *c)
 		hang_up(c);
 }
 
+static void *closer_main(void *arg)
+{
+	close((int)(intptr_t)arg);
+	return NULL;
+}
+
 /* A card belongs to one machine: close the socket of a second client. */
+static void refuse(struct card *c, int fd)
+{
+	card_say(c, "in use: refused a second client");
+	c->closes = !pthread_create(&c->closer, NULL, closer_main,
+				    (void *)(intptr_t)fd);
+	c->closing_since = seconds();
+	if (!c->closes) {
+		bool stuck = c->stuck;
+
+		/* The card's client is not at fault if this takes long. */
+		fd_close(c, fd);
+		c->stuck = stuck;
+	}
+}
+
+/* Join the closer if it has ended; interrupt it if it takes too long. */
+static void closer_look(struct card *c)
+{
+	if (!c->closes)
+		return;
+	if (!pthread_tryjoin_np(c->closer, NULL))
+		c->closes = false;
+	else if (seconds() - c->closing_since > CARD_STUCK_S)
+		pthread_kill(c->closer, SIGUSR1);
+}
+
+static void closer_end(struct card *c)
+{
+	while (c->closes) {
+		c->closing_since = 0;
+		closer_look(c);
+		usleep(1000);
+	}
+}
+
 static void answer(struct card *c)
 {
 	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -197,14 +247,13 @@ static void answer(struct card *c)
 		return;
 	}
 	if (c->client) {
-		card_say(c, "in use: refused a second client");
-		close(fd);
+		refuse(c, fd);
 		return;
 	}
 	c->client = calloc(1, sizeof(*c->client));
 	if (!c->client) {
 		card_say(c, "no memory for a client");
-		close(fd);
+		fd_close(c, fd);
 		return;
 	}
 	c->client->fd = fd;
@@ -221,15 +270,17 @@ static void *card_main(void *arg)
 		struct client *cl = c->client;
 		struct pollfd p[] = {
 			{ .fd = c->irq.kick, .events = POLLIN },
-			{ .fd = c->listener.fd, .events = POLLIN },
+			{ .fd = cl && c->closes ? -1 : c->listener.fd,
+			  .events = POLLIN },
 			{ .fd = cl ? cl->fd : -1,
 			  .events = cl && cl->reply.len ? POLLOUT : POLLIN },
 		};
 
-		if (poll(p, 3, -1) < 0)
+		if (poll(p, 3, c->closes ? CLOSER_MS : -1) < 0)
 			continue;
 		if (p[0].revents && read(c->irq.kick, &count, sizeof(count)) > 0)
 			irq_deliver(c);
+		closer_look(c);
 		if (p[2].revents)
 			serve(c);
 		if (c->stuck && c->client) {
@@ -241,6 +292,7 @@ static void *card_main(void *arg)
 	}
 	if (c->client)
 		hang_up(c);
+	closer_end(c);
 	return NULL;
 }
 
