@@ -3,6 +3,7 @@
  * Two fabrics that together host one torus behave like one, and accept over a
  * link only packets that an honest fabric sends over it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
@@ -332,6 +333,54 @@ static void forged(void)
 	group_del(&g);
 }
 
+/* Return: number of messages that are taken from a receive buffer. */
+static u32 take_all(struct tarea *a)
+{
+	const struct angara_msg *m;
+	u32 n = 0;
+
+	for (; (m = area_next(a, NULL)); n++)
+		area_free(a, m);
+	return n;
+}
+
+/*
+ * Remote nodes wait for room in a receive buffer that is not empty: they get one
+ * READY when there is room for the whole message, so the fabric comes to rest.
+ */
+static void waiters(void)
+{
+	struct group g = { .h = pair() };
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_SEND, 0, 0, 0, 0, 4000);
+	struct angara_cqe cqe;
+	struct tarea *a;
+	u32 got = 0;
+	u32 all = 0;
+	u32 i, k;
+
+	group_new(&g, 1, 8192);
+	/* The buffer has room for three messages, and a rest. */
+	a = area_new(g.ctx[0], 14);
+	for (i = 1; i < g.n; i++)
+		for (k = 0; k < 3; k++, all++) {
+			post(g.ctx[i], &w, NULL);
+			kick(g.ctx[i]);
+		}
+	while (got < all) {
+		host_run(g.h);
+		k = take_all(a);
+		EXPECT(k);
+		got += k;
+	}
+	EXPECT_EQ(got, all);
+	for (i = 1; i < g.n; i++)
+		for (k = 0; k < 3; k++)
+			EXPECT(poll_cq(g.ctx[i], &cqe) &&
+			       cqe.status == ANGARA_ST_OK);
+	free(a);
+	group_del(&g);
+}
+
 /* A switch sends credits and messages about a tree in its own name, but no data. */
 static void switches(void)
 {
@@ -377,6 +426,7 @@ const struct test_case remote_cases[] = {
 	{ "remote: buffers of links", buffers },
 	{ "remote: buffers of reductions", reductions },
 	{ "remote: forged answers", forged },
+	{ "remote: nodes that wait for room", waiters },
 	{ "remote: what a switch sends", switches },
 	{ NULL, NULL },
 };
