@@ -104,6 +104,33 @@ static bool flags(void)
 	return ok;
 }
 
+/* With FI_INJECT as a default, writes inject; reads cannot, and work as without it. */
+static bool injected(void)
+{
+	const uint64_t flags = FI_TRANSMIT | FI_COMPLETION | FI_INJECT;
+	struct iovec iov = { .iov_len = 200 };
+	struct fid_ep *tx;
+	int a, b, c;
+	bool ok;
+
+	setup();
+	iov.iov_base = mem[0] + 4096;
+	tx = alias_of(s[0].ep, flags);
+	fill(mem[0], 200, 3);
+	ok = expect(fi_write(tx, mem[0], 200, NULL, s[0].peer, 0, 1, &a), 0);
+	memset(mem[0], 0, 200);
+	ok = ok && told(&s[0], &a) && filled(mem[1], 200, 3) &&
+	     expect(fi_write(tx, mem[0], 4096, NULL, s[0].peer, 0, 1, &a),
+		    -FI_EMSGSIZE) &&
+	     expect(fi_read(tx, mem[0], 200, NULL, s[0].peer, 0, 1, &b), 0) &&
+	     told(&s[0], &b) && filled(mem[0], 200, 3) &&
+	     expect(fi_readv(tx, &iov, NULL, 1, s[0].peer, 0, 1, &c), 0) &&
+	     told(&s[0], &c) && filled(iov.iov_base, 200, 3);
+	closed(&tx->fid);
+	teardown();
+	return ok;
+}
+
 /* With FI_TRIGGER as a default each call waits for its counter. */
 static bool triggered(void)
 {
@@ -157,6 +184,7 @@ static bool triggered(void)
 
 const struct part alias_parts[] = {
 	{ "aliases: flags", flags },
+	{ "aliases: reads with FI_INJECT as a default", injected },
 	{ "aliases: calls that wait for counters", triggered },
 	{ 0 },
 };

@@ -55,8 +55,10 @@ static ssize_t rma_vector(struct fid_ep *fid, const struct iovec *iov, void **de
 		.rma_iov_count = 1,
 		.context = context,
 	};
+	u64 flags = afi_tx_flags(fid);
 
-	return rma_rmamsg(fid, &msg, afi_tx_flags(fid), write);
+	/* As a default FI_INJECT is for writes: a read cannot inject. */
+	return rma_rmamsg(fid, &msg, write ? flags : flags & ~FI_INJECT, write);
 }
 
 static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
