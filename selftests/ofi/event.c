@@ -282,10 +282,36 @@ static bool of_nobody(void)
 	return ok;
 }
 
+static int reg_flags(uint64_t flags, struct fid_mr **region)
+{
+	return fi_mr_reg(s[1].domain, mem[1], 64, ALL_RIGHTS, 0, 6, flags, region, NULL);
+}
+
+/* A program may request events when it registers the region. */
+static bool requested(void)
+{
+	struct fid_mr *region;
+	int a;
+	bool ok;
+
+	setup(0);
+	ok = expect(reg_flags(FI_RMA_EVENT | FI_RMA_PMEM, &region), -FI_EINVAL) &&
+	     expect(reg_flags(FI_RMA_EVENT, &region), 0);
+	if (ok) {
+		ok = expect(fi_mr_bind(region, &cntr[0]->fid, FI_REMOTE_WRITE), 0) &&
+		     expect(fi_write(s[0].ep, mem[0], 8, NULL, s[0].peer, there(),
+				     fi_mr_key(region), &a), 0) && counted(1, 0);
+		closed(&region->fid);
+	}
+	teardown();
+	return ok;
+}
+
 /* Without the capability the call fails and nothing is reported. */
 static bool unasked(void)
 {
 	const struct how how = { 0 };
+	struct fid_mr *region;
 	struct fid_ep *ep;
 	bool ok;
 
@@ -293,6 +319,7 @@ static bool unasked(void)
 	mr = reg(&s[1], mem[1], MEM, ALL_RIGHTS, 5);
 	cntr[0] = new_cntr();
 	ok = expect((s[1].info->caps & FI_RMA_EVENT) != 0, false) &&
+	     expect(reg_flags(FI_RMA_EVENT, &region), -FI_EINVAL) &&
 	     expect(fi_mr_bind(mr, &cntr[0]->fid, FI_REMOTE_WRITE),
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_endpoint(s[1].domain, s[1].info, &ep, NULL), 0) &&
@@ -315,6 +342,7 @@ const struct part event_parts[] = {
 	{ "events: of regions, by one counter", of_both },
 	{ "events: of endpoints", of_endpoints },
 	{ "events: of regions, for closed endpoints", of_nobody },
+	{ "events: requested with a region", requested },
 	{ "events: only with the capability", unasked },
 	{ 0 },
 };

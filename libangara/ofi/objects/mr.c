@@ -45,10 +45,13 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	struct afi_mr *mr;
 	int ret;
 
-	if (fid->fclass != FI_CLASS_DOMAIN || flags || attr->iov_count != 1 ||
+	if (fid->fclass != FI_CLASS_DOMAIN || attr->iov_count != 1 ||
 	    attr->offset || (attr->access & ~all) || attr->auth_key_size)
 		return -FI_EINVAL;
 	d = afi_of(fid, struct afi_domain, fid.fid);
+	/* FI_RMA_EVENT changes nothing: any region may count operations on it. */
+	if (flags & ~(d->events ? FI_RMA_EVENT : 0))
+		return -FI_EINVAL;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -FI_ENOMEM;
