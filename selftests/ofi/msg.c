@@ -166,6 +166,36 @@ static bool truncated(void)
 	return ok;
 }
 
+/*
+ * A truncated message whose data cannot be fetched has not arrived: both sides
+ * get the error of the fetch.
+ */
+static bool unfetched(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	struct fi_cq_err_entry err = { 0 };
+	ssize_t ret = -FI_EAGAIN;
+	bool ok;
+	int a;
+
+	setup(&how);
+	ok = expect(fi_recv(s[1].ep, (void *)4096, 1 << 18, NULL, s[1].peer, &err),
+		    0) &&
+	     expect(transmit(300000, false, 0, &a), 0);
+	while (ok && ret == -FI_EAGAIN) {
+		fi_cq_read(s[0].cq, NULL, 0);
+		ret = fi_cq_read(s[1].cq, &e, 1);
+	}
+	ok = ok && expect(ret, -FI_EAVAIL) &&
+	     expect(fi_cq_readerr(s[1].cq, &err, 0), 1) &&
+	     expect(err.err, FI_EFAULT) && expect(err.op_context == &err, true) &&
+	     expect((long long)err.len, 0) && expect((long long)err.olen, 0) &&
+	     error(&s[0], FI_EFAULT, &a) && nothing(&s[1]);
+	teardown();
+	return ok;
+}
+
 /* Sends and receives data in pieces; too many pieces are refused. */
 static bool pieces(void)
 {
@@ -642,6 +672,7 @@ static bool written(void)
 const struct part msg_parts[] = {
 	{ "msg: all sizes, in time and late", all_ways },
 	{ "msg: truncated", truncated },
+	{ "msg: truncated, and not fetched", unfetched },
 	{ "msg: memory in pieces", pieces },
 	{ "msg: inject", inject },
 	{ "msg: selection of a receive", matching },

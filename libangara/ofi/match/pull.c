@@ -445,6 +445,10 @@ void afi_pulled(struct afi_op *op)
 		afi_recv_return(r, op->done.buf, op->done.len);
 		return;
 	}
+	if (op->done.err && op->done.err != FI_ETRUNC) {
+		op->done.len = 0;
+		op->done.olen = 0;
+	}
 	pull_release(r, &op->done);
 	if (op->done.flags & FI_MULTI_RECV)
 		op->report = true;

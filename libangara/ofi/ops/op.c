@@ -254,12 +254,13 @@ static int fi_errno_of(int err)
 }
 
 /*
- * Records an error, unless there is one already.  @st: completion with the
- * error, or NULL
+ * Records an error, unless there is one already.  A message longer than its
+ * receive has FI_ETRUNC before its data is fetched; any other error replaces
+ * it, since the data is not valid.  @st: completion with the error, or NULL
  */
 void afi_op_fail(struct afi_op *op, int err, const struct angara_completion *st)
 {
-	if (op->done.err)
+	if (op->done.err && op->done.err != FI_ETRUNC)
 		return;
 	op->done.err = fi_errno_of(-err);
 	op->done.prov_err = st ? (int)st->status + 1 : 0;
