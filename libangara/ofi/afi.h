@@ -237,8 +237,7 @@ struct afi_listed {
  * struct afi_up - functions by which lower layers call upper layers
  * @progress: handle events and end operations, see afi_progress()
  * @op_sent: a message of an operation has been sent or, with @err, has failed
- * @op_fetched: the data of a receive has been fetched: its completion is about to
- *	be written
+ * @op_fetched: the data of a receive has been fetched: writes its completion
  * @op_show: answer the receiver's request for the data of a send.  Return: true:
  *	it was answered
  * @op_came: the peer has completed the action that an operation waited for or,

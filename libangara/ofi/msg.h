@@ -169,6 +169,10 @@ struct afi_send {
  *	the endpoint reports only operations that request it
  * @multi: multi-receive: takes several messages
  * @ended: it takes no more messages
+ * @cancelled: the program has cancelled it while data was being fetched: its end
+ *	is reported after the data
+ * @ends_in: queue in which an entry for the end of a cancelled receive is
+ *	reserved, or NULL
  * @held: a caller on the stack uses it
  * @users: number of its messages that are being fetched
  */
@@ -191,9 +195,20 @@ struct afi_recv {
 	bool report;
 	bool multi;
 	bool ended;
+	bool cancelled;
+	struct afi_cq *ends_in;
 	bool held;
 	u32 users;
 };
+
+/* The receive's endpoint is being closed: nothing reports the end of the receive. */
+static inline void afi_recv_hush(struct afi_recv *r)
+{
+	if (r->ends_in)
+		r->ends_in->promised--;
+	r->ends_in = NULL;
+	r->cancelled = false;
+}
 
 /**
  * struct afi_msg - a message that has arrived
@@ -257,6 +272,8 @@ void afi_recv_init(struct afi_ep *ep);
 struct afi_recv *afi_recv_new(struct afi_ep *ep);
 void afi_recv_free(struct afi_recv *r);
 void afi_recv_unuse(struct afi_recv *r);
+void afi_recv_end(const struct afi_recv *r, struct afi_cq *cq, int err);
+int afi_recv_withdraw(struct afi_recv *r);
 void afi_recv_return(struct afi_recv *r, void *buf, size_t len);
 
 /* match.c */

@@ -310,6 +310,7 @@ struct afi_op *afi_op_by_number(struct afi_domain *d, u32 number);
 void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st);
 void afi_op_came(struct afi_op *op, int err);
 void afi_op_drop(struct afi_op *op);
+void afi_op_report(struct afi_op *op);
 void afi_op_fail(struct afi_op *op, int err, const struct angara_completion *st);
 void afi_op_start(struct afi_op *op);
 const struct angara_op *afi_piece_await(struct afi_op *op,

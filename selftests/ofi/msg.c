@@ -636,6 +636,57 @@ static bool multi(void)
 	return ok;
 }
 
+/* Posts a buffer for several messages, and takes a long one: its data is in flight. */
+static bool in_flight(const struct fi_msg *msg)
+{
+	bool ok = expect(fi_recvmsg(s[1].ep, msg, FI_MULTI_RECV), 0) &&
+		  expect(transmit(50000, false, 0, mem), 0);
+	int i;
+
+	harvest_stuck = true;
+	for (i = 0; ok && i < 1000; i++)
+		fi_cq_read(s[i & 1].cq, NULL, 0);
+	return ok && expect(fi_cancel(&s[1].ep->fid, msg->context), 0) &&
+	       expect(fi_cancel(&s[1].ep->fid, msg->context), -FI_ENOENT) &&
+	       nothing(&s[1]);
+}
+
+/*
+ * The end of a cancelled buffer is reported once, after the data that was in
+ * flight; not at all if the endpoint is closed before.
+ */
+static bool withdrawn(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	struct iovec iov = { .iov_len = MEM };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = &msg,
+			      .addr = FI_ADDR_UNSPEC };
+	bool ok;
+	int a;
+
+	setup(&how);
+	fill(mem[0], 50000, 6);
+	iov.iov_base = mem[1];
+	ok = in_flight(&msg);
+	harvest_stuck = false;
+	ok = ok && arrives(&e) && expect(e.op_context == &msg, true) &&
+	     expect((long long)e.flags, FI_RECV | FI_MSG) &&
+	     expect((long long)e.len, 50000) && filled(mem[1], 50000, 6) &&
+	     error(&s[1], FI_ECANCELED, &msg) && completion(&s[0], &e) &&
+	     nothing(&s[0]) && nothing(&s[1]);
+	/* The next message takes another receive. */
+	ok = ok && expect(receive(8, false, &a), 0) &&
+	     expect(transmit(8, false, 0, &a), 0) && arrives(&e) &&
+	     expect(e.op_context == &a, true) && completion(&s[0], &e) &&
+	     in_flight(&msg) && closed(&s[1].ep->fid) &&
+	     expect(fi_endpoint(s[1].domain, s[1].info, &s[1].ep, NULL), 0);
+	harvest_stuck = false;
+	ok = ok && nothing(&s[1]);
+	teardown();
+	return ok;
+}
+
 /* A write with immediate data completes at the target when it has arrived. */
 static bool written(void)
 {
@@ -682,6 +733,7 @@ const struct part msg_parts[] = {
 	{ "msg: counters of cancelled receives", counted },
 	{ "msg: FI_DELIVERY_COMPLETE", delivered },
 	{ "msg: buffers for several messages", multi },
+	{ "msg: cancelled buffers for several messages", withdrawn },
 	{ "msg: writes with immediate data", written },
 	{ 0 },
 };

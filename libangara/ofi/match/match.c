@@ -193,26 +193,21 @@ bool afi_recv_again(struct afi_domain *d)
 /* Reports the end of a receive without data to the queue, if there is one. */
 static int end_empty(struct afi_recv *r, int err)
 {
-	const struct afi_done done = {
-		.context = r->context,
-		.flags = FI_RECV | (r->tagged ? FI_TAGGED : FI_MSG),
-		.tag = r->tag,
-		.src = FI_ADDR_NOTAVAIL,
-		.err = err,
-	};
-
 	if (!r->ep->rx)
 		return 0;
 	if (!afi_cq_promise_more(r->ep->rx))
 		return -FI_EAGAIN;
-	afi_cq_put(r->ep->rx, &done);
+	afi_recv_end(r, r->ep->rx, err);
 	return 0;
 }
 
-/* Cancels a receive.  Return: 0; -FI_ENOENT no receive has this context. */
+/*
+ * Cancels a receive.  Return: 0; -FI_ENOENT no receive has this context;
+ * -FI_EAGAIN.
+ */
 int afi_recv_cancel(struct afi_ep *ep, void *context)
 {
-	int i, ret;
+	int i;
 
 	afi_recv_again(ep->domain);
 	for (i = 0; i < 2; i++) {
@@ -221,17 +216,8 @@ int afi_recv_cancel(struct afi_ep *ep, void *context)
 		for (link = list->next; link != list; link = link->next) {
 			struct afi_recv *r = afi_of(link, struct afi_recv, link);
 
-			if (r->context != context)
-				continue;
-			ret = end_empty(r, FI_ECANCELED);
-			if (ret)
-				return ret;
-			afi_cntr_count(ep->cntrs[AFI_COUNT_RECV], FI_ECANCELED);
-			afi_cntr_count(r->also, FI_ECANCELED);
-			afi_list_del(&r->link);
-			r->ended = true;
-			afi_recv_unuse(r);
-			return 0;
+			if (r->context == context)
+				return afi_recv_withdraw(r);
 		}
 	}
 	return -FI_ENOENT;

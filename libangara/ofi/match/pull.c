@@ -39,11 +39,12 @@ static void pull_describe(const struct afi_ep *ep, const struct afi_recv *r,
 
 /*
  * Sets FI_MULTI_RECV in the last completion of a multi-receive buffer, which
- * returns the buffer to the program.
+ * returns the buffer to the program.  A cancelled buffer is returned by the
+ * completion of its end.
  */
 static void pull_release(const struct afi_recv *r, struct afi_done *done)
 {
-	if (r->multi && r->ended && !r->users)
+	if (r->multi && r->ended && !r->users && !r->cancelled)
 		done->flags |= FI_MULTI_RECV;
 }
 
@@ -397,10 +398,12 @@ void afi_park_close(struct afi_ep *ep)
 		const struct afi_msg msg = p->msg;
 
 		p->r->users--;
-		if (p->r->ep == ep)
+		if (p->r->ep == ep) {
+			afi_recv_hush(p->r);
 			afi_recv_unuse(p->r);
-		else
+		} else {
 			afi_recv_return(p->r, p->as.iov[0].iov_base, p->len);
+		}
 		pull_unpark(ep->domain, p);
 		/*
 		 * The memory that pull_unpark() has freed is available for the
@@ -431,8 +434,8 @@ int afi_take_msg(struct afi_ep *ep, struct afi_recv *r,
 }
 
 /*
- * Finishes a receive whose data has been fetched, before the completion is
- * written.  If the endpoint was closed during the fetch, nothing reports the
+ * Finishes a receive whose data has been fetched, and writes the completion: it
+ * precedes the end of a cancelled receive.  If the endpoint was closed during the fetch, nothing reports the
  * data, so the receive is returned to a shared context.
  */
 void afi_pulled(struct afi_op *op)
@@ -452,5 +455,6 @@ void afi_pulled(struct afi_op *op)
 	pull_release(r, &op->done);
 	if (op->done.flags & FI_MULTI_RECV)
 		op->report = true;
+	afi_op_report(op);
 	afi_recv_unuse(r);
 }

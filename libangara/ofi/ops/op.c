@@ -220,6 +220,16 @@ void afi_op_drop(struct afi_op *op)
 	op_retire(op);
 }
 
+/* Writes the completion of an operation, unless it has been written. */
+void afi_op_report(struct afi_op *op)
+{
+	if (op->cq && (op->report || op->done.err))
+		afi_cq_put(op->cq, &op->done);
+	else if (op->cq)
+		op->cq->promised--;
+	op->cq = NULL;
+}
+
 static void op_finish(struct afi_op *op)
 {
 	if (op->kind == AFI_OP_SEND && op->done.err)
@@ -230,10 +240,7 @@ static void op_finish(struct afi_op *op)
 	if (op->ep)
 		afi_cntr_count(op->cntr, op->done.err);
 	afi_cntr_count(op->also, op->done.err);
-	if (op->cq && (op->report || op->done.err))
-		afi_cq_put(op->cq, &op->done);
-	else if (op->cq)
-		op->cq->promised--;
+	afi_op_report(op);
 	op_retire(op);
 }
 
@@ -481,8 +488,10 @@ void afi_ops_orphan(struct afi_ep *ep)
 		struct afi_op *op = afi_of(link, struct afi_op, link);
 
 		next = link->next;
-		if (op->recv && op->recv->ep == ep)
+		if (op->recv && op->recv->ep == ep) {
+			afi_recv_hush(op->recv);
 			op->recv->ep = NULL;
+		}
 		if (op->ep == ep)
 			op_orphan(op);
 	}
