@@ -143,8 +143,9 @@ struct ang_scan;
  * @poll_fd: descriptor for poll(2).
  * Return: the descriptor or -errno
  * @arm: make the next event make @poll_fd readable, once.  The caller has
- *	stored angara_ctl.seen and then handled earlier events.
- * Return: 0; -ENODEV the device is gone; errors of @poll_fd
+ *	stored angara_ctl.seen.
+ * Return: 0; -EAGAIN a reduction has left its board and is complete, the
+ * descriptor is armed; -ENODEV the device is gone; errors of @poll_fd
  * @gone: is the device gone? Called often, so the backend need not check each
  *	time
  * @relax: called in each round of a spinning wait, and by polls without a

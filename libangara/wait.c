@@ -198,7 +198,8 @@ ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)
 /*
  * Stores the sequence before the check, as above.  The check finds any
  * completion or message that came before; the device reports any that comes
- * later.
+ * later.  Arms the context before the check: a caller that cannot take what the
+ * check finds sleeps until the next event.
  */
 ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 {
@@ -208,12 +209,12 @@ ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 		return ret;
 	WRITE_ONCE(ctx->ctl->seen,
 		   cpu_to_le32(ang_counter(ctx, ANGARA_CTR_EVSEQ)));
-	if (ang_has_completion(ctx) || ang_has_message(ctx))
-		return -EAGAIN;
 	ret = ctx->dev.ops->arm(&ctx->dev);
 	if (ret == -ENODEV)
 		ctx->dead = true;
-	return ret;
+	if (ret)
+		return ret;
+	return ang_has_completion(ctx) || ang_has_message(ctx) ? -EAGAIN : 0;
 }
 
 /**

@@ -154,13 +154,13 @@ int emb_arm(struct ang_dev *dev)
 	int fd = emb_fd(dev);
 	struct emb_watch *w;
 	eventfd_t count;
+	bool done;
 
 	if (fd < 0)
 		return fd;
 	if (emb_gone(d))
 		return -ENODEV;
-	if (dev->boarded && emb_board_end(dev))
-		return -EAGAIN;
+	done = dev->boarded && emb_board_end(dev);
 	w = d->watch;
 	if (ang_xchg(&w->raised, 0))
 		eventfd_read(fd, &count);
@@ -173,7 +173,7 @@ int emb_arm(struct ang_dev *dev)
 	ang_mb(); /* pairs with hand_over(), see sleep_doze() */
 	d->run.in_vain = 0;
 	emb_help(&d->run, true);
-	return 0;
+	return done ? -EAGAIN : 0;
 }
 
 /* Ends the thread; the context still exists. */

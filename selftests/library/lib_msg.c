@@ -204,6 +204,40 @@ static bool message_fd(void)
 	return ok;
 }
 
+static bool send_empty(unsigned int to, unsigned int k)
+{
+	struct angara_head head = head_of(rank, k);
+
+	return expect("send", angara_send_inline_nbi(mctx, mpeers[to], &head, NULL, 0,
+						     NULL), 0) &&
+	       expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+}
+
+/*
+ * A context is armed although a message waits: a program that cannot take the
+ * message sleeps until the next one.
+ */
+static bool armed_fd(void)
+{
+	unsigned int next = (rank + 1) % size;
+	bool ok = area_open() && send_empty(next, 0);
+	struct pollfd p = { .events = POLLIN };
+	unsigned int tries = LONG_MS;
+	int ret = 0;
+
+	ok &= angara_job_barrier(job) == 0;
+	p.fd = ok ? angara_ctx_fd(mctx) : -1;
+	ok = ok && expect("fd", p.fd >= 0, 1);
+	while (ok && tries-- && (ret = angara_ctx_arm(mctx)) == 0)
+		poll(&p, 1, 1);
+	ok = ok && expect("arm", ret, -EAGAIN) && expect("no event", poll(&p, 1, 0), 0);
+	ok &= angara_job_barrier(job) == 0;
+	ok = ok && send_empty(next, 1) && expect("poll", poll(&p, 1, LONG_MS), 1);
+	ok &= angara_job_barrier(job) == 0;
+	area_close();
+	return ok;
+}
+
 /*
  * Takes messages that have arrived.  Return: their number, -1 if one is wrong.
  */
@@ -542,6 +576,7 @@ const struct part msg_parts[] = {
 	{ "messages before any is received", flood },
 	{ "a fence after messages", fence_behind_messages },
 	{ "messages by poll", message_fd },
+	{ "messages by poll, after one that waits", armed_fd },
 	{ "messages: errors", message_errors },
 	{ "messages of other sizes", message_sizes },
 	{ "fetch-add by all", fetch_add },
