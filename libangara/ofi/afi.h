@@ -478,6 +478,18 @@ struct afi_cq {
 };
 
 /**
+ * struct afi_cntr_sleeper - a call of fi_cntr_wait()
+ * @link: link in the list of the counter
+ * @threshold: value that ends the call
+ * @errors: errors at its start; any other number ends the call
+ */
+struct afi_cntr_sleeper {
+	struct afi_link link;
+	u64 threshold;
+	u64 errors;
+};
+
+/**
  * struct afi_cntr - a counter; under the domain's lock
  * @fid: the program's handle
  * @domain: its domain
@@ -486,6 +498,8 @@ struct afi_cq {
  * @errors: completions in error
  * @wait: wait object, if @waits
  * @waits: there is a wait object
+ * @sleepers: calls of fi_cntr_wait() in progress
+ * @left: signaled when the counter changes, and when a call of @sleepers returns
  */
 struct afi_cntr {
 	struct fid_cntr fid;
@@ -495,6 +509,8 @@ struct afi_cntr {
 	u64 errors;
 	struct afi_wait wait;
 	bool waits;
+	struct afi_link sleepers;
+	pthread_cond_t left;
 };
 
 /**

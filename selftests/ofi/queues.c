@@ -4,6 +4,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,102 @@ static bool counting(void)
 	return ok;
 }
 
+#define SLEEPERS	3
+#define ROUNDS	2000
+#define LOST_MS	10000	/* a wake-up that has not come by now is lost */
+
+/**
+ * struct sleeper - a thread that waits for each value of the counter
+ * @thread: the thread
+ * @rounds: number of waits that have ended (atomic)
+ * @ok: all of them have ended well (atomic)
+ */
+struct sleeper {
+	pthread_t thread;
+	int rounds;
+	bool ok;
+};
+
+static void *sleep_on_counter(void *arg)
+{
+	struct sleeper *z = arg;
+	bool ok = true;
+	int i;
+
+	for (i = 1; ok && i <= ROUNDS; i++) {
+		ok = expect(fi_cntr_wait(s[0].cntr, (uint64_t)i, LOST_MS), 0);
+		__atomic_store_n(&z->ok, ok, __ATOMIC_RELEASE);
+		__atomic_store_n(&z->rounds, i, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* Waits until a thread has ended @rounds waits, or has failed. */
+static bool wait_ended(const struct sleeper *z, int rounds)
+{
+	while (__atomic_load_n(&z->rounds, __ATOMIC_ACQUIRE) < rounds &&
+	       __atomic_load_n(&z->ok, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return __atomic_load_n(&z->ok, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Each value wakes all threads, though the first one that wakes waits for the
+ * next value at once.
+ */
+static bool sleepers(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD };
+	struct sleeper z[SLEEPERS];
+	int i, k, n = 0;
+	bool ok = true;
+
+	setup(&how);
+	while (ok && n < SLEEPERS) {
+		z[n] = (struct sleeper){ .ok = true };
+		ok = expect(pthread_create(&z[n].thread, NULL, sleep_on_counter, &z[n]),
+			    0);
+		n += ok;
+	}
+	for (i = 1; ok && i <= ROUNDS; i++) {
+		ok = expect(fi_cntr_add(s[0].cntr, 1), 0);
+		for (k = 0; ok && k < n; k++)
+			ok = wait_ended(&z[k], i);
+	}
+	for (k = 0; k < n; k++)
+		pthread_join(z[k].thread, NULL);
+	teardown();
+	return ok;
+}
+
+/*
+ * While the queue has an entry its descriptor is readable: a thread that finds
+ * the entry and takes it does not keep others asleep from the next one.
+ */
+static bool readable(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD };
+	struct pollfd p = { .events = POLLIN };
+	struct fi_cq_tagged_entry e;
+	struct fid *queue;
+	bool ok;
+
+	setup(&how);
+	queue = &s[0].cq->fid;
+	ok = expect(fi_control(queue, FI_GETWAIT, &p.fd), 0) &&
+	     expect(fi_trywait(s[0].fabric, &queue, 1), 0) && put() && put();
+	while (ok && fi_cntr_read(s[0].cntr) < 2)
+		;
+	ok = ok && expect(fi_trywait(s[0].fabric, &queue, 1), -FI_EAGAIN) &&
+	     expect(poll(&p, 1, 0), 1) && expect(fi_cq_read(s[0].cq, &e, 1), 1) &&
+	     expect(fi_trywait(s[0].fabric, &queue, 1), -FI_EAGAIN) &&
+	     expect(poll(&p, 1, 0), 1) && expect(fi_cq_read(s[0].cq, &e, 1), 1) &&
+	     expect(fi_trywait(s[0].fabric, &queue, 1), 0) &&
+	     expect(poll(&p, 1, 0), 0);
+	teardown();
+	return ok;
+}
+
 static bool events(void)
 {
 	const struct how how = { 0 };
@@ -506,6 +603,8 @@ const struct part queue_parts[] = {
 	{ "cq and counter: without wait objects", sleepless },
 	{ "cq and counter: poll sets", sets },
 	{ "counter: values", counting },
+	{ "counter: threads that sleep on one", sleepers },
+	{ "cq: readable as long as there is an entry", readable },
 	{ "eq", events },
 	{ "av", vectors_of_addresses },
 	{ "av: entries of removed peers are reused", entries_again },

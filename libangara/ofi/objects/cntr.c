@@ -15,8 +15,10 @@ static struct afi_cntr *cntr_of(struct fid_cntr *fid)
 /* Wakes threads that wait for the counter.  The domain is locked. */
 void afi_cntr_changed(struct afi_cntr *cntr)
 {
-	if (cntr->waits)
-		afi_wait_wake(&cntr->wait);
+	if (!cntr->waits)
+		return;
+	afi_wait_wake(&cntr->wait);
+	pthread_cond_broadcast(&cntr->left);
 }
 
 /* Counts a completion.  The domain is locked. */
@@ -93,45 +95,86 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 }
 
 /*
+ * Result of a wait.  Return: 0 the value is reached; -FI_EAGAIN it goes on;
+ * -FI_EAVAIL; -FI_ENODEV.
+ */
+static int sleeper_result(const struct afi_cntr *cntr,
+			  const struct afi_cntr_sleeper *s)
+{
+	if (cntr->value >= s->threshold)
+		return 0;
+	if (cntr->errors != s->errors)
+		return -FI_EAVAIL;
+	return cntr->domain->dead ? -FI_ENODEV : -FI_EAGAIN;
+}
+
+/*
+ * Clears the eventfd, unless it has to wake a thread whose wait has ended: that
+ * thread may still be asleep.  Return: true if the eventfd is clear.
+ */
+static bool cntr_quiet(struct afi_cntr *cntr)
+{
+	const struct afi_link *link;
+
+	for (link = cntr->sleepers.next; link != &cntr->sleepers; link = link->next)
+		if (sleeper_result(cntr, afi_of(link, struct afi_cntr_sleeper, link)) !=
+		    -FI_EAGAIN)
+			return false;
+	afi_wait_quiet(&cntr->wait);
+	return true;
+}
+
+/*
+ * Checks a wait, and prepares to sleep if it goes on.  The domain is locked, but
+ * not while the caller waits for threads that the eventfd has to wake.
+ */
+static int sleeper_check(struct afi_cntr *cntr, const struct afi_cntr_sleeper *s)
+{
+	int ret;
+
+	afi_progress(cntr->domain);
+	for (;;) {
+		ret = sleeper_result(cntr, s);
+		if (ret != -FI_EAGAIN || !cntr->waits)
+			return ret;
+		if (cntr_quiet(cntr))
+			break;
+		pthread_cond_wait(&cntr->left, &cntr->domain->lock);
+	}
+	afi_wait_arm(cntr->domain);
+	return sleeper_result(cntr, s);
+}
+
+/*
  * Waits for a counter; an error that occurs during the wait ends it.  If the
  * counter has no wait object, the caller polls.
  */
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 {
+	struct afi_cntr_sleeper s = { .threshold = threshold };
 	struct afi_cntr *cntr = cntr_of(fid);
 	u64 end = afi_deadline(timeout);
-	u64 errors;
 	int ret;
 
 	afi_lock(cntr->domain);
-	errors = cntr->errors;
-	afi_unlock(cntr->domain);
+	s.errors = cntr->errors;
+	afi_list_add(&cntr->sleepers, &s.link);
 	for (;;) {
-		bool reached, dead;
-
-		afi_lock(cntr->domain);
-		afi_progress(cntr->domain);
-		if (cntr->waits && cntr->value < threshold &&
-		    cntr->errors == errors) {
-			afi_wait_quiet(&cntr->wait);
-			afi_wait_arm(cntr->domain);
-		}
-		reached = cntr->value >= threshold;
-		ret = cntr->errors != errors ? -FI_EAVAIL : 0;
-		dead = cntr->domain->dead;
-		afi_unlock(cntr->domain);
-		if (reached)
-			return 0;
-		if (!ret && dead)
-			ret = -FI_ENODEV;
-		if (!ret && afi_past(end))
+		ret = sleeper_check(cntr, &s);
+		if (ret == -FI_EAGAIN && afi_past(end))
 			ret = -FI_ETIMEDOUT;
-		if (!ret)
-			ret = cntr->waits ? afi_wait_sleep(&cntr->wait, end) :
-					    sched_yield();
+		if (ret != -FI_EAGAIN)
+			break;
+		afi_unlock(cntr->domain);
+		ret = cntr->waits ? afi_wait_sleep(&cntr->wait, end) : sched_yield();
+		afi_lock(cntr->domain);
 		if (ret)
-			return ret;
+			break;
 	}
+	afi_list_del(&s.link);
+	pthread_cond_broadcast(&cntr->left);
+	afi_unlock(cntr->domain);
+	return ret;
 }
 
 /*
@@ -147,7 +190,7 @@ int afi_cntr_trywait(struct afi_cntr *cntr)
 	if (!cntr->waits)
 		return -FI_EINVAL;
 	afi_lock(cntr->domain);
-	afi_wait_quiet(&cntr->wait);
+	cntr_quiet(cntr);
 	before = cntr->value;
 	errors = cntr->errors;
 	afi_wait_arm(cntr->domain);
@@ -186,6 +229,7 @@ static int cntr_close(struct fid *fid)
 		afi_wait_close(&cntr->wait);
 	afi_unlock(cntr->domain);
 	afi_unref(&cntr->domain->refs);
+	pthread_cond_destroy(&cntr->left);
 	free(cntr);
 	return 0;
 }
@@ -208,6 +252,7 @@ int afi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	if (!cntr)
 		return -FI_ENOMEM;
 	cntr->domain = afi_domain_of(domain);
+	afi_list_init(&cntr->sleepers);
 	afi_lock(cntr->domain);
 	ret = waits ? afi_wait_open(&cntr->wait, cntr->domain) : 0;
 	afi_unlock(cntr->domain);
@@ -215,6 +260,7 @@ int afi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		free(cntr);
 		return ret;
 	}
+	pthread_cond_init(&cntr->left, NULL);
 	cntr->waits = waits;
 	cntr->fid.fid.fclass = FI_CLASS_CNTR;
 	cntr->fid.fid.context = context;

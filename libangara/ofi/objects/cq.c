@@ -213,15 +213,26 @@ static bool was_signaled(struct afi_cq *cq)
 	return signaled;
 }
 
-/* Return: true if the caller may sleep; later events wake it. */
+/* Is there nothing that a sleeping thread would be woken for? */
+static bool cq_idle(const struct afi_cq *cq)
+{
+	return cq->head == cq->tail && !cq->signaled && !cq->domain->dead;
+}
+
+/*
+ * Return: true if the caller may sleep; later events wake it.  The eventfd stays
+ * readable as long as there is an entry: the caller may take one, and another
+ * thread, still asleep, the next.
+ */
 static bool ready_to_sleep(struct afi_cq *cq)
 {
 	bool ready;
 
 	afi_lock(cq->domain);
-	afi_wait_quiet(&cq->wait);
+	if (cq_idle(cq))
+		afi_wait_quiet(&cq->wait);
 	afi_wait_arm(cq->domain);
-	ready = cq->head == cq->tail && !cq->signaled && !cq->domain->dead;
+	ready = cq_idle(cq);
 	afi_unlock(cq->domain);
 	return ready;
 }
@@ -308,7 +319,8 @@ int afi_cq_trywait(struct afi_cq *cq)
 	if (!cq->waits)
 		return -FI_EINVAL;
 	afi_lock(cq->domain);
-	afi_wait_quiet(&cq->wait);
+	if (cq->head == cq->tail)
+		afi_wait_quiet(&cq->wait);
 	afi_wait_arm(cq->domain);
 	if (cq->head != cq->tail || cq->domain->dead)
 		ret = -FI_EAGAIN;

@@ -10,6 +10,11 @@
  * domain's lock: clear the eventfd, make progress, arm the context, check for
  * events.  Then it sleeps without the lock.  A program that never sleeps skips
  * all of this, so its operations need no system call.
+ *
+ * Several threads may sleep on one object.  A thread that was woken looks at the
+ * eventfd again, and sleeps on if another thread has cleared it.  So the eventfd
+ * stays readable as long as there is something to wake a thread for: an entry
+ * of the queue, or a thread whose wait for the counter has ended.
  */
 #include <poll.h>
 #include <sys/epoll.h>
