@@ -435,8 +435,8 @@ int afi_take_msg(struct afi_ep *ep, struct afi_recv *r,
 
 /*
  * Finishes a receive whose data has been fetched, and writes the completion: it
- * precedes the end of a cancelled receive.  If the endpoint was closed during the fetch, nothing reports the
- * data, so the receive is returned to a shared context.
+ * precedes the end of a cancelled receive.  If the endpoint was closed during the
+ * fetch, nothing reports the data, so the receive is returned to a shared context.
  */
 void afi_pulled(struct afi_op *op)
 {
