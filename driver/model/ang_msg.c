@@ -174,21 +174,15 @@ static u32 group_shift(const struct ang_fabric *fab)
 	return shift;
 }
 
-static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
+/* @known: the node is known to wait; see the head of this file. */
+static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node, bool known)
 {
 	u32 group = node >> group_shift(fab);
+	u32 bit = group + groups_most(fab);
 
 	c->waiting[group / 64] |= 1ULL << (group % 64);
 	c->wait_words |= 1ULL << (group / 64);
-}
-
-/* As wait_add(), for a node that is known to wait. */
-static void wait_add_known(struct ang_fabric *fab, struct ang_ctx *c, u32 node)
-{
-	u32 bit = (node >> group_shift(fab)) + groups_most(fab);
-
-	wait_add(fab, c, node);
-	if (fab->cfg.remote)
+	if (known && fab->cfg.remote)
 		c->waiting[bit / 64] |= 1ULL << (bit % 64);
 }
 
@@ -246,7 +240,7 @@ static void turn_pass(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 static void turn_back(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	if (c->area.turn)
-		wait_add(fab, c, c->area.turn - 1);
+		wait_add(fab, c, c->area.turn - 1, false);
 	c->area.turn = 0;
 }
 
@@ -318,7 +312,7 @@ static void record_refuse(struct ang_view *v, struct ang_node *n, struct ang_ctx
 		a->need = record_units((u32)p->key);
 		a->due = 1;
 	} else {
-		wait_add_known(v->fab, c, p->src_node);
+		wait_add(v->fab, c, p->src_node, true);
 	}
 	if (!a->notified)
 		msg_wait_set(v, n, c, 1);
@@ -562,10 +556,8 @@ void ang_msg_ready_ack(struct ang_view *v, struct ang_node *n,
 	 * Do this even if the context was destroyed, since all waiting nodes
 	 * get a READY.
 	 */
-	if (p->flags & ANG_PF_MORE && awaited)
-		wait_add_known(v->fab, c, p->src_node);
-	else if (p->flags & ANG_PF_MORE)
-		wait_add(v->fab, c, p->src_node);
+	if (p->flags & ANG_PF_MORE)
+		wait_add(v->fab, c, p->src_node, awaited);
 	if (awaited) {
 		c->area.ready_out = 0;
 		if (!p->len && c->area.turn == p->src_node + 1)
