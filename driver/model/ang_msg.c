@@ -12,13 +12,14 @@
  *
  * If there is no room for a message, the message is refused (RNR), so requests
  * never wait.  The receiver keeps one bit per node of the fabric, or per group
- * of nodes if there are more than 4096 nodes, whatever the number of waiting
- * messages; the sender's adapter keeps the messages (ang_send.c).  When there
- * is room, the waiting nodes have turns, one at a time and round robin: a READY
- * lets the node send the message that has waited longest for this receiver.
- * The next node has its turn when that message has arrived, or when the node
- * has answered that it has no message.  So neither a long message nor a distant
- * node starves.  No timer is needed, because of this order:
+ * of nodes if there are more than 4096 nodes (2048 if some are remote), whatever
+ * the number of waiting messages; the sender's adapter keeps the messages
+ * (ang_send.c).  When there is room, the waiting nodes have turns, one at a time
+ * and round robin: a READY lets the node send the message that has waited
+ * longest for this receiver.  The next node has its turn when that message has
+ * arrived, or when the node has answered that it has no message.  So neither a
+ * long message nor a distant node starves.  No timer is needed, because of this
+ * order:
  *
  *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
  *   full barrier                        | full barrier
