@@ -382,7 +382,7 @@ static void slow_descriptors(void)
  */
 static void slow_excess(void)
 {
-	struct cl *cl = cl_attach(1);
+	struct cl *cl = cl_attach(2);
 	struct pollfd p = { .fd = cl->fd, .events = POLLIN };
 	pid_t server = atoi(getenv("VFIO_PID"));
 	int fds[17], other;
@@ -409,7 +409,7 @@ static void slow_excess(void)
  */
 static void slow_refusal(void)
 {
-	struct cl *cl = cl_attach(1);
+	struct cl *cl = cl_attach(2);
 	struct pollfd p = { .fd = cl->fd, .events = POLLIN };
 	pid_t server = atoi(getenv("VFIO_PID"));
 	struct cl *two;
@@ -420,7 +420,7 @@ static void slow_refusal(void)
 		fd = lingering(&other);
 		/* The message arrives before the connection is refused. */
 		EXPECT(!kill(server, SIGSTOP));
-		two = cl_open(1);
+		two = cl_open(2);
 		cl_bytes(two, "", 1, &fd, 1);
 		close(fd);
 		EXPECT(!kill(server, SIGCONT));
