@@ -245,8 +245,8 @@ check-deb: setup ## build, check, install, use and remove the Debian packages
 	@+LIMIT=0 $(PROVE) selftests/long/deb.t
 
 # Tests with a long form; make check-sim and check-kernels run those of the first line.
-LONG_FORMS := $(filter-out selftests/host/sim-model.t selftests/guest/kselftest.t, \
-	$(shell grep -lE 'LONG|long_form' selftests/host/*.t selftests/guest/*.t))
+LONG_FORMS = $(filter-out selftests/host/sim-model.t selftests/guest/kselftest.t, \
+	$(shell grep -lwE 'LONG|long_form|amount' selftests/host/*.t selftests/guest/*.t))
 
 .PHONY: check-long
 check-long: setup ## run the long forms of tests of which check runs a part

@@ -506,7 +506,8 @@ static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
 
 /*
  * A device may add events as fast as this handles them.  So a full queue of
- * events is handled at a time; then those who wait to stop the device go first.
+ * events is handled at a time; then a thread that waits to stop the device gets
+ * its turn.
  */
 static void aeq_take(struct ang_dev *adev)
 {

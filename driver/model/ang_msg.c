@@ -32,8 +32,9 @@
  * A remote node may never answer its READY.  So a remote node has a turn only if
  * it is known to wait: the context has refused a message of the node, in the
  * right partition and job, in this life of the context, or the node has told so
- * at the end of such a turn.  Other remote nodes, which may wait for an earlier
- * life or only claim to wait, get a READY and nobody waits for their answer.
+ * at the end of such a turn; in large fabrics, where nodes form groups, a node of
+ * its group has.  Other remote nodes, which may wait for an earlier life or only
+ * claim to wait, get a READY and nobody waits for their answer.
  */
 #include "ang_int.h"
 

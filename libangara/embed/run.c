@@ -157,7 +157,9 @@ static struct emb_left *left_lock(const struct emb_run *r)
 			ang_cpu_relax();
 		else
 			sched_yield();
-		if (turn % LEFT_LOOK == 0 && emb_is_dead(r->fab, holder - 1))
+		/* The holder may have unlocked before it died. */
+		if (turn % LEFT_LOOK == 0 && emb_is_dead(r->fab, holder - 1) &&
+		    ang_load_acquire(&left->lock) == holder)
 			return NULL;
 	}
 	return left;

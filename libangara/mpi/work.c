@@ -3,10 +3,10 @@
  * Operations in progress.
  *
  * The collectives of a team, blocking or not, form a queue in the order of the
- * calls, which is the same at all members: persistent collectives, which members
- * may start in different orders, are in it only if the program has asserted that
- * it does not (call.c).  Only the first of the queue makes
- * progress, so no operation overtakes another.  Teams are independent.
+ * calls, which is the same at all members.  Persistent collectives are in the queue
+ * only if the program asserts that all members start them in the same order
+ * (call.c).  Only the first of the queue makes progress, so no operation overtakes
+ * another.  Teams are independent.
  *
  * Progress is made by threads that are in this library: they wait for a
  * collective, or for requests (request.c).  A program may also be in another

@@ -637,6 +637,7 @@ void afi_ring(struct afi_domain *d);
 u64 afi_deadline(int timeout);
 bool afi_past(u64 end);
 int afi_left(u64 end);
+void afi_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, u64 end);
 
 /* hints.c */
 bool afi_hint(const char *name, bool ok, const char *wanted, const char *supported);

@@ -49,8 +49,11 @@ fi
 read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/kselftest/Makefile)
 
 suite "$FULL" "$SCALE" "${programs[@]}" "${scripts[@]}"
+check 'selftests/guest/spine.list has names, and the word long' awk '
+	{ sub(/#.*/, "") } NF > 2 || (NF == 2 && $2 != "long") { print; bad = 1 }
+	END { exit bad }' selftests/guest/spine.list
 mapfile -t spine < <(sed 's/#.*//' selftests/guest/spine.list |
-	awk -v long="${LONG:-}" 'NF == 1 || (NF == 2 && long) { print $1 }')
+	awk -v long="${LONG:-}" 'NF == 1 || (NF && long) { print $1 }')
 [ ${#spine[@]} -gt 0 ]
 result $? 'selftests/guest/spine.list names programs'
 while read -r name; do

@@ -28,7 +28,8 @@ each()
 		result $? "$name: $file"
 	done <"$TAP_TMP/names"
 	grep -vf <(sed 's/.*/^&:/' "$TAP_TMP/names") "$out" >"$TAP_TMP/why"
-	[ ! -s "$TAP_TMP/why" ] && { [ "$status" = 0 ] || [ -s "$out" ]; }
+	[ -s "$TAP_TMP/names" ] && [ ! -s "$TAP_TMP/why" ] &&
+		{ [ "$status" = 0 ] || [ -s "$out" ]; }
 	result $? "$name: it checks all files"
 }
 

@@ -254,6 +254,8 @@ static void answer(struct card *c)
 	if (!c->client) {
 		card_say(c, "no memory for a client");
 		fd_close(c, fd);
+		/* The next client is not at fault if this took long. */
+		c->stuck = false;
 		return;
 	}
 	c->client->fd = fd;

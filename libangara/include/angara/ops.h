@@ -457,8 +457,8 @@ int angara_ctx_fd(struct angara_ctx *ctx);
  * Each call arms one event: the descriptor stays readable until the context is
  * armed again.
  *
- * Return: 0; -EAGAIN there is a completion or a message already; -ENODEV the
- * device is gone; as angara_ctx_fd().
+ * Return: 0; -EAGAIN there is a completion or a message already, and the
+ * context is armed nevertheless; -ENODEV the device is gone; as angara_ctx_fd().
  */
 int angara_ctx_arm(struct angara_ctx *ctx);
 

@@ -126,9 +126,11 @@ static bool cntr_quiet(struct afi_cntr *cntr)
 
 /*
  * Checks a wait, and prepares to sleep if it goes on.  The domain is locked, but
- * not while the caller waits for threads that the eventfd has to wake.
+ * not while the caller waits, until @end at most, for threads that the eventfd has
+ * to wake.
  */
-static int sleeper_check(struct afi_cntr *cntr, const struct afi_cntr_sleeper *s)
+static int sleeper_check(struct afi_cntr *cntr, const struct afi_cntr_sleeper *s,
+			 u64 end)
 {
 	int ret;
 
@@ -139,7 +141,9 @@ static int sleeper_check(struct afi_cntr *cntr, const struct afi_cntr_sleeper *s
 			return ret;
 		if (cntr_quiet(cntr))
 			break;
-		pthread_cond_wait(&cntr->left, &cntr->domain->lock);
+		if (afi_past(end))
+			return ret;
+		afi_cond_wait(&cntr->left, &cntr->domain->lock, end);
 	}
 	afi_wait_arm(cntr->domain);
 	return sleeper_result(cntr, s);
@@ -160,7 +164,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	s.errors = cntr->errors;
 	afi_list_add(&cntr->sleepers, &s.link);
 	for (;;) {
-		ret = sleeper_check(cntr, &s);
+		ret = sleeper_check(cntr, &s, end);
 		if (ret == -FI_EAGAIN && afi_past(end))
 			ret = -FI_ETIMEDOUT;
 		if (ret != -FI_EAGAIN)

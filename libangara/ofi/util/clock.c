@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Deadlines of waiting callers. */
+#include <pthread.h>
 #include <time.h>
 
 #include "afi.h"
@@ -24,6 +25,20 @@ u64 afi_deadline(int timeout)
 bool afi_past(u64 end)
 {
 	return end != UINT64_MAX && clock_now() >= end;
+}
+
+/* Waits for a condition until @end; it may end earlier. */
+void afi_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, u64 end)
+{
+	const struct timespec ts = {
+		.tv_sec = (time_t)(end / 1000000000ULL),
+		.tv_nsec = (long)(end % 1000000000ULL),
+	};
+
+	if (end == UINT64_MAX)
+		pthread_cond_wait(cond, lock);
+	else
+		pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &ts);
 }
 
 /* Milliseconds until @end, for poll(2). */
