@@ -49,6 +49,7 @@ fi
 read -ra scripts < <(sed -n 's/^TEST_PROGS := //p' selftests/kselftest/Makefile)
 
 suite "$FULL" "$SCALE" "${programs[@]}" "${scripts[@]}"
+# shellcheck disable=SC2016 # fields of awk
 check 'selftests/guest/spine.list has names, and the word long' awk '
 	{ sub(/#.*/, "") } NF > 2 || (NF == 2 && $2 != "long") { print; bad = 1 }
 	END { exit bad }' selftests/guest/spine.list
