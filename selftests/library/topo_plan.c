@@ -408,15 +408,16 @@ static bool known_stripes(void)
 static bool values_have_sources(void)
 {
 	const struct angara_plan_value *v;
-	u32 given = 0, fitted = 0, neither = 0;
+	u32 given = 0, fitted = 0, chosen = 0, neither = 0;
 
 	for (v = angara_plan_values(); v->name; v++) {
 		given += !strcmp(v->source, "given");
 		fitted += !strcmp(v->source, "fitted");
+		chosen += !strcmp(v->source, "chosen");
 		neither += !strcmp(v->source, "free");
 	}
-	return given == 9 && fitted == 1 && neither == 5 &&
-	       given + fitted + neither == v - angara_plan_values();
+	return given == 9 && fitted == 1 && chosen == 2 && neither == 3 &&
+	       given + fitted + chosen + neither == v - angara_plan_values();
 }
 
 static bool refused(void)
