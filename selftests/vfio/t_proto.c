@@ -3,6 +3,7 @@
  * Messages: the description of the device, and invalid messages.
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -303,6 +304,42 @@ static void large(void)
 }
 
 /*
+ * Stops the server, and waits until all its threads have stopped: what is sent from
+ * now on stays in its sockets until SIGCONT.
+ */
+static void server_halt(pid_t server)
+{
+	char path[300], line[512];
+	struct dirent *e;
+	bool runs = true;
+
+	EXPECT(!kill(server, SIGSTOP));
+	while (runs) {
+		DIR *tasks;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)server);
+		tasks = opendir(path);
+		EXPECT(tasks);
+		runs = false;
+		while ((e = readdir(tasks))) {
+			FILE *f;
+
+			snprintf(path, sizeof(path), "/proc/%d/task/%s/stat",
+				 (int)server, e->d_name);
+			f = e->d_name[0] == '.' ? NULL : fopen(path, "r");
+			if (!f)
+				continue;
+			/* The state follows the name in parentheses. */
+			if (fgets(line, sizeof(line), f) && strrchr(line, ')'))
+				runs |= !strchr("Tt", strrchr(line, ')')[2]);
+			fclose(f);
+		}
+		closedir(tasks);
+		usleep(1000);
+	}
+}
+
+/*
  * Return: a socket whose last close(2) takes an hour; @other is its other end.
  */
 static int lingering(int *other)
@@ -392,7 +429,7 @@ static void slow_excess(void)
 		fds[i] = eventfd_new();
 	fds[16] = lingering(&other);
 	/* The server has to close the last reference, not this process. */
-	EXPECT(!kill(server, SIGSTOP));
+	server_halt(server);
 	cl_send(cl, VFU_DEVICE_RESET, 0, NULL, 0, fds, 17);
 	for (i = 0; i < NUM(fds); i++)
 		close(fds[i]);
@@ -419,7 +456,7 @@ static void slow_refusal(void)
 	for (i = 0; i < 2; i++) {
 		fd = lingering(&other);
 		/* The message arrives before the connection is refused. */
-		EXPECT(!kill(server, SIGSTOP));
+		server_halt(server);
 		two = cl_open(2);
 		cl_bytes(two, "", 1, &fd, 1);
 		close(fd);
