@@ -16,7 +16,7 @@
 #define ENV_PACKET	ENV_PREFIX "ALLREDUCE_PACKET"
 #define ENV_DIMS	ENV_PREFIX "ALLREDUCE_DIMS"
 #define ENV_STATS	ENV_PREFIX "STATS"
-#define ENV_ORDERED	ENV_PREFIX "ORDERED_STARTS"
+#define ENV_ORDERED	ENV_PREFIX "ORDERED"
 
 /*
  * Bytes up to which auto uses a tree if there is no table: a rule.  The MPI

@@ -481,7 +481,7 @@ for way in '' 2x x2 0 1y2 -1 4294967297 "$(printf '1x%.0s' {1..32})1"; do
 		"ANGARA_MPI_ALLREDUCE_DIMS=$way"
 done
 check 'an order that is neither asserted nor not' refused \
-	"ANGARA_MPI_ORDERED_STARTS 'maybe': expected 0 or 1" ANGARA_MPI_ORDERED_STARTS=maybe
+	"ANGARA_MPI_ORDERED 'maybe': expected 0 or 1" ANGARA_MPI_ORDERED=maybe
 check 'statistics that are neither on nor off' refused \
 	"ANGARA_MPI_STATS 'yes': expected 0 or 1" ANGARA_MPI_STATS=yes
 # Without libmpich-dev, mpicc.mpich exists, but not the header.

@@ -23,7 +23,7 @@ names()
 	local other=$1 coll
 
 	[ "$1" != offload ] || other=software
-	NAMES=("ANGARA_MPI_ORDERED_STARTS=${ORDERED:-1}")
+	NAMES=("ANGARA_MPI_ORDERED=${ORDERED:-1}")
 	for coll in BARRIER BCAST REDUCE ALLREDUCE; do
 		NAMES+=("ANGARA_MPI_$coll=$1")
 	done
