@@ -116,6 +116,12 @@ void emb_recover_dead(struct emb_fab *fab)
 	emb_unlock(fab->fd, EMB_GATE);
 }
 
+/** emb_look_due() - would emb_look_after() look at @now_ms? */
+bool emb_look_due(const struct emb_fab *fab, u64 now_ms)
+{
+	return now_ms - READ_ONCE(fab->head->looked_ms) >= EMB_LOOK_MS;
+}
+
 /*
  * Is it time for a check?  One process checks for all, so the cost does not
  * depend on the number of sleepers.
@@ -126,8 +132,16 @@ static bool is_time(struct emb_fab *fab)
 	u64 last = READ_ONCE(head->looked_ms);
 	u64 now = emb_now_ms();
 
-	return now - last >= EMB_LOOK_MS && !emb_broken(fab) &&
+	return emb_look_due(fab, now) && !emb_broken(fab) &&
 	       ang_cmpxchg(&head->looked_ms, last, now) == last;
+}
+
+/* First slot from @slot on that a process has taken; emb_head.procs: none. */
+static u32 slot_taken(const struct emb_fab *fab, u32 slot)
+{
+	while (slot < fab->head->procs && !ang_load_acquire(&emb_slot(fab, slot)->used))
+		slot++;
+	return slot;
 }
 
 /**
@@ -140,7 +154,8 @@ void emb_look_after(struct emb_fab *fab)
 
 	if (!is_time(fab))
 		return;
-	for (slot = 0; slot < fab->head->procs; slot++) {
+	for (slot = slot_taken(fab, 0); slot < fab->head->procs;
+	     slot = slot_taken(fab, slot + 1)) {
 		bool dead = emb_is_dead(fab, slot);
 
 		/*
@@ -170,7 +185,8 @@ void emb_look_inside(struct emb_fab *fab)
 
 	if (!is_time(fab))
 		return;
-	for (slot = 0; slot < fab->head->procs; slot++) {
+	for (slot = slot_taken(fab, 0); slot < fab->head->procs;
+	     slot = slot_taken(fab, slot + 1)) {
 		if ((emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) ||
 		    emb_is_stuck(fab, slot)) {
 			emb_repair(fab);

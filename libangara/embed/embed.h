@@ -657,6 +657,7 @@ int emb_recover(struct emb_fab *fab, u32 slot);
 void emb_recover_all(struct emb_fab *fab);
 void emb_recover_dead(struct emb_fab *fab);
 void emb_look_after(struct emb_fab *fab);
+bool emb_look_due(const struct emb_fab *fab, u64 now_ms);
 void emb_look_inside(struct emb_fab *fab);
 
 /* halt.c */

@@ -524,8 +524,9 @@ static bool run_crowded(const struct emb_fab *fab)
  * process that wakes up to one that computes.  The pause is short after one
  * long yield, since many programs compute for a moment, and doubles with each
  * long yield that follows.
+ * Return: time after the yield, see emb_now_ns().
  */
-static void run_yield(struct emb_run *r)
+static u64 run_yield(struct emb_run *r)
 {
 	u64 start = emb_now_ns();
 	u64 end, took;
@@ -535,12 +536,13 @@ static void run_yield(struct emb_run *r)
 	took = end - start < YIELD_MOST_NS ? end - start : YIELD_MOST_NS;
 	r->beside = took >= YIELD_SWITCH_NS;
 	if (took < YIELD_LONG_NS)
-		return;
+		return end;
 	if (start > r->sleep_until + YIELD_AGAIN_NS)
 		r->rest = 1;
 	else if (r->rest < YIELD_REST)
 		r->rest *= 2;
 	r->sleep_until = end + r->rest * took;
+	return end;
 }
 
 /**
@@ -560,6 +562,7 @@ static void run_yield(struct emb_run *r)
 bool emb_relax(struct emb_run *r, bool can_sleep)
 {
 	bool others = r->beside || run_crowded(r->fab);
+	u64 now;
 
 	r->looks++;
 	if (emb_help(r, others || r->looks % LOOKS == 0))
@@ -570,8 +573,8 @@ bool emb_relax(struct emb_run *r, bool can_sleep)
 	}
 	if (can_sleep && r->sleep_until && emb_now_ns() < r->sleep_until)
 		return false;
-	run_yield(r);
-	if (!can_sleep)
+	now = run_yield(r);
+	if (!can_sleep && emb_look_due(r->fab, now / 1000000))
 		emb_look_after(r->fab);
 	return true;
 }
