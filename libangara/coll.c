@@ -165,8 +165,7 @@ static void coll_near(struct angara_team *team, u64 op, const void *src, void *d
 
 	if (!ctx->dev.boards)
 		return;
-	if (ctx->dev.boarded)
-		ang_board_reap(ctx, true);
+	ang_board_settle(ctx);
 	if (ctx->by_tree[1 + team->tree] || ctx->rung != ctx->pi)
 		return;
 	ctx->dev.near = (struct ang_near){

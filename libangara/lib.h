@@ -354,6 +354,17 @@ int ang_slots_init(struct angara_ctx *ctx);
 void ang_slots_free(struct angara_ctx *ctx);
 bool ang_reap(struct angara_ctx *ctx);
 bool ang_board_reap(struct angara_ctx *ctx, bool end);
+
+/*
+ * Takes the last entry of the SQ off its board, before another entry is written
+ * or the doorbell rings.
+ */
+static inline void ang_board_settle(struct angara_ctx *ctx)
+{
+	if (__builtin_expect(ctx->dev.boarded, 0))
+		ang_board_reap(ctx, true);
+}
+
 void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 		     u64 length);
 bool ang_has_completion(const struct angara_ctx *ctx);

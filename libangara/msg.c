@@ -197,8 +197,7 @@ static int senders_ring(struct angara_ctx *ctx)
 	int ret;
 
 	do {
-		if (ctx->dev.boarded)
-			ang_board_reap(ctx, true);
+		ang_board_settle(ctx);
 		ret = ang_kick(ctx);
 	} while (!ret && ctx->dev.boarded);
 	return ret;

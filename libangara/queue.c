@@ -106,16 +106,6 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 }
 
 /*
- * Takes the last entry of the SQ off its board, before another entry is
- * written.
- */
-static inline void board_settle(struct angara_ctx *ctx)
-{
-	if (__builtin_expect(ctx->dev.boarded, 0))
-		ang_board_reap(ctx, true);
-}
-
-/*
  * If there is no room, rings a deferred doorbell (ANGARA_MORE), which may put a
  * reduction on a board, and reaps completions.
  * Return: 0; -EAGAIN; -ENODEV.
@@ -126,7 +116,7 @@ static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
 
 	if (ret)
 		return ret;
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	ang_reap(ctx);
 	if (has_room(ctx, n, need, kind))
 		return 0;
@@ -289,7 +279,7 @@ int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
 	int ret = ctx->dead ? -ENODEV : 0;
 	unsigned int kind;
 
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	if (op && !ret)
 		ret = op_check(op, true);
 	if (ret)
@@ -316,7 +306,7 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	int ret = ctx->dead ? -ENODEV : 0;
 	unsigned int kind;
 
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	if (op && !ret)
 		ret = op_apply(wqe, op);
 	if (ret)
@@ -353,7 +343,7 @@ int ang_post_two(struct angara_ctx *ctx, struct angara_wqe *first,
 	unsigned int kind;
 	u32 behind;
 
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	if (op && !ret)
 		ret = op_apply(second, op);
 	if (ret)
@@ -401,7 +391,7 @@ static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 			ret = 0;
 	}
 	/* The wait may have put a pending reduction on a board. */
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	return ret;
 }
 
@@ -422,7 +412,7 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
 {
 	int ret = ctx->dead ? -ENODEV : 0;
 
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	if (!ret)
 		ret = blocked_wait_room(ctx, 1, entries_of(len));
 	if (ret)
@@ -481,7 +471,7 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	unsigned int kind;
 	u32 i;
 
-	board_settle(ctx);
+	ang_board_settle(ctx);
 	if (b)
 		return ret ? ret : blocked_wait_room(ctx, n + 1, n);
 	for (i = 0; op && i < n && !ret; i++)
