@@ -14,7 +14,6 @@
  * once more and ends.
  */
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "embed.h"
+#include "thread.h"
 
 /**
  * struct emb_watch - a descriptor and its thread
@@ -98,13 +98,8 @@ static void *fd_watch(void *arg)
 
 static int fd_start(struct emb_watch *w)
 {
-	sigset_t all, old;
-	int ret;
+	int ret = ang_thread_start(&w->thread, fd_watch, w);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&w->thread, NULL, fd_watch, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	/* Do not return -EAGAIN, which means that there is an event. */
 	return ret == EAGAIN ? -ENOMEM : -ret;
 }

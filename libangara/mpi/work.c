@@ -21,12 +21,12 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ami.h"
+#include "thread.h"
 
 #define HELPER_NS	500000L	/* polling interval of the helper */
 #define SPIN_TURNS	64U	/* polls before a thread yields its processor */
@@ -423,19 +423,6 @@ static void *helper_run(void *arg)
 	return NULL;
 }
 
-/* Starts the helper.  The program's threads handle its signals. */
-static int helper_start(void)
-{
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&helper.thread, NULL, helper_run, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret;
-}
-
 /** ami_pending_add() - count a started request */
 void ami_pending_add(void)
 {
@@ -444,7 +431,7 @@ void ami_pending_add(void)
 	pthread_mutex_lock(&helper.lock);
 	ang_fetch_add(&pending, 1);
 	if (!helper.runs) {
-		ret = helper_start();
+		ret = ang_thread_start(&helper.thread, helper_run, NULL);
 		helper.runs = !ret;
 		if (ret)
 			ami_say("rank %d: cannot create a thread (%s): non-blocking collectives make progress only while the program waits for them",

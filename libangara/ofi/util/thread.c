@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The provider's own threads. */
-#include <signal.h>
-
 #include "afi.h"
+#include "thread.h"
 
 /**
  * afi_thread_start() - start a thread that takes no signals
@@ -16,12 +15,5 @@
  */
 int afi_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
-	sigset_t all, old;
-	int ret;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -ret;
+	return -ang_thread_start(thread, run, arg);
 }
