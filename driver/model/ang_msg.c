@@ -33,8 +33,8 @@
  * it is known to wait: the context has refused a message of the node, in the
  * right partition and job, in this life of the context, or the node has told so
  * at the end of such a turn; in large fabrics, where nodes form groups, a node of
- * its group has.  Other remote nodes, which may wait for an earlier life or only
- * claim to wait, get a READY and nobody waits for their answer.
+ * its group has.  Other remote nodes may wait for an earlier life, or only claim
+ * to wait: they get a READY, and the next node has its turn at once.
  */
 #include "ang_int.h"
 

@@ -197,6 +197,15 @@ static void *closer_main(void *arg)
 	return NULL;
 }
 
+/* Closes a connection that is not the client's, which is not at fault if it takes long. */
+static void close_other(struct card *c, int fd)
+{
+	bool stuck = c->stuck;
+
+	fd_close(c, fd);
+	c->stuck = stuck;
+}
+
 /* A card belongs to one machine: close the socket of a second client. */
 static void refuse(struct card *c, int fd)
 {
@@ -204,13 +213,8 @@ static void refuse(struct card *c, int fd)
 	c->closes = !pthread_create(&c->closer, NULL, closer_main,
 				    (void *)(intptr_t)fd);
 	c->closing_since = seconds();
-	if (!c->closes) {
-		bool stuck = c->stuck;
-
-		/* The card's client is not at fault if this takes long. */
-		fd_close(c, fd);
-		c->stuck = stuck;
-	}
+	if (!c->closes)
+		close_other(c, fd);
 }
 
 /* Join the closer if it has ended; interrupt it if it takes too long. */
@@ -253,9 +257,7 @@ static void answer(struct card *c)
 	c->client = calloc(1, sizeof(*c->client));
 	if (!c->client) {
 		card_say(c, "no memory for a client");
-		fd_close(c, fd);
-		/* The next client is not at fault if this took long. */
-		c->stuck = false;
+		close_other(c, fd);
 		return;
 	}
 	c->client->fd = fd;
