@@ -123,14 +123,13 @@ static void armed(unsigned int time)
 	if (rank == time % size)
 		usleep(2000);
 	CHECK(post(&req, 2, (int32_t)time, 0));
-	for (;;) {
+	do {
 		if (poll(&pfd, 1, LIMIT) == 0)
 			errx(1, "no event in %u ms", LIMIT);
-		ret = pending_test(ctx, &req);
-		if (ret != -EAGAIN)
-			break;
-		angara_ctx_arm(ctx);
-	}
+		do
+			ret = pending_test(ctx, &req);
+		while (ret == -EAGAIN && angara_ctx_arm(ctx) == -EAGAIN);
+	} while (ret == -EAGAIN);
 	CHECK(ret);
 	expect(2, (int32_t)time);
 }
