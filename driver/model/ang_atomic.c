@@ -164,11 +164,52 @@ u32 ang_atomic_check(u32 aop, u32 type, u32 len)
 }
 
 /**
- * ang_atomic_take() - execute an atomic operation
+ * ang_atomic_do() - execute an atomic operation at its target
  * @v: view
  * @n: node
  * @c: context at the target
- * @p: request
+ * @a: operation, which ang_atomic_check() accepts
+ * @operands: @a->len bytes for each operand, aligned to 8 bytes
+ * @old: out: previous value, @a->len bytes; may be NULL
+ *
+ * Return: ANGARA_ST_*.
+ */
+u32 ang_atomic_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  const struct ang_atomic *a, const char *operands, void *old)
+{
+	bool reads = a->aop == ANGARA_ATOMIC_READ;
+	u32 access = reads ? 0 : ANGARA_ACCESS_REMOTE_WRITE;
+	u64 t[ANGARA_MAX_ATOMIC / 8];
+	struct angara_hw_mr mr;
+	u64 start;
+	u32 status;
+
+	if (a->fetch)
+		access |= ANGARA_ACCESS_REMOTE_READ;
+	status = ang_mr_find(v, n, c, a->key, a->off, a->len, access, &mr);
+	if (status)
+		return status;
+	start = mr.levels ? le32_to_cpu(mr.first) : le64_to_cpu(mr.addr);
+	if ((start + a->off) % ang_type_size(a->type))
+		return ANGARA_ST_ALIGN;
+	status = ang_mr_copy(v, n, &mr, a->off, a->len, t, NULL);
+	if (status)
+		return status;
+	if (old)
+		memcpy(old, t, a->len);
+	if (reads)
+		return ANGARA_ST_OK;
+	ang_work(v, a->len);
+	atomic_compute(t, operands, a->len, a->type, a->aop);
+	return ang_mr_copy(v, n, &mr, a->off, a->len, NULL, t);
+}
+
+/**
+ * ang_atomic_take() - execute the atomic operation of a packet
+ * @v: view
+ * @n: node
+ * @c: context at the target
+ * @p: request; a packet from another host may be invalid
  * @reply: answer; gets the previous value if it has a buffer
  *
  * Return: ANGARA_ST_*.
@@ -176,35 +217,14 @@ u32 ang_atomic_check(u32 aop, u32 type, u32 len)
 u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_pkt *p, struct ang_pkt *reply)
 {
-	bool reads = p->redop == ANGARA_ATOMIC_READ;
-	u32 access = reads ? 0 : ANGARA_ACCESS_REMOTE_WRITE;
-	u64 t[ANGARA_MAX_ATOMIC / 8];
-	struct angara_hw_mr mr;
-	u32 len = p->bytes;
-	u64 start;
-	u32 status;
+	const struct ang_atomic a = {
+		.aop = p->redop, .type = p->dtype, .fetch = p->flags & ANG_PF_FETCH,
+		.len = p->bytes, .key = p->key, .off = p->off,
+	};
 
-	/* A packet from another host may be invalid. */
-	status = ang_atomic_check(p->redop, p->dtype, len);
-	if (status || p->len != len * ang_atomic_operands(p->redop) ||
-	    (p->len && !p->buf))
+	if (ang_atomic_check(a.aop, a.type, a.len) ||
+	    p->len != a.len * ang_atomic_operands(a.aop) || (p->len && !p->buf))
 		return ANGARA_ST_DESC;
-	if (p->flags & ANG_PF_FETCH)
-		access |= ANGARA_ACCESS_REMOTE_READ;
-	status = ang_mr_find(v, n, c, p->key, p->off, len, access, &mr);
-	if (status)
-		return status;
-	start = mr.levels ? le32_to_cpu(mr.first) : le64_to_cpu(mr.addr);
-	if ((start + p->off) % ang_type_size(p->dtype))
-		return ANGARA_ST_ALIGN;
-	status = ang_mr_copy(v, n, &mr, p->off, len, t, NULL);
-	if (status)
-		return status;
-	if (reply->buf)
-		memcpy(ang_buf_data(v, reply->buf), t, len);
-	if (reads)
-		return ANGARA_ST_OK;
-	ang_work(v, len);
-	atomic_compute(t, ang_buf_data(v, p->buf), len, p->dtype, p->redop);
-	return ang_mr_copy(v, n, &mr, p->off, len, NULL, t);
+	return ang_atomic_do(v, n, c, &a, p->buf ? ang_buf_data(v, p->buf) : NULL,
+			     reply->buf ? ang_buf_data(v, reply->buf) : NULL);
 }

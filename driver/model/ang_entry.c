@@ -10,7 +10,7 @@
  * @v: view
  * @n: node
  * @c: context
- * @w: the entry
+ * @w: the entry, which is valid
  * @to: out: data
  *
  * Return: ANGARA_ST_*.
@@ -18,7 +18,7 @@
 u32 ang_entry_source(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     const struct angara_wqe *w, void *to)
 {
-	u32 len = le32_to_cpu(w->length);
+	u32 len = (u32)ang_wqe_payload(w);
 
 	if (!len)
 		return ANGARA_ST_OK;

@@ -24,10 +24,10 @@
  * very long, while a link has faults or is down, and after nodes have been
  * lost.
  *
- * A put or get of one packet is a small operation: if its context has no other
- * operation pending, it does not even get an entry in the list of operations.
- * Several threads may execute small operations at once in the lanes of a node
- * that no view holds (ang_lane.c).
+ * A put or get of one packet, and an atomic operation, is a small operation: if
+ * its context has no other operation pending, it does not even get an entry in
+ * the list of operations.  Several threads may execute small puts and gets at
+ * once in the lanes of a node that no view holds (ang_lane.c).
  */
 #include "ang_int.h"
 
@@ -218,59 +218,116 @@ static inline void one_counted(struct ang_view *v, const struct small_end *from,
 						  to->n->id, 1, flits, vc));
 }
 
-/* Count a put or get of one packet, and its answer. */
-static void small_count(struct ang_view *v, const struct small_end *from,
-			const struct small_end *to, u32 dir, u32 len, bool put)
-{
-	u32 data = ang_flits_of(1, len);
-	u32 answer = ang_topo_route(&v->topo, to->n->id, from->n->id);
+/**
+ * struct small_data - data of a small operation
+ * @sent: what the sender gives: operands, or the data of a put
+ * @got: what the target returns
+ */
+struct small_data {
+	u64 sent[ANGARA_PACKET_BYTES / 8];
+	u64 got[ANGARA_PACKET_BYTES / 8];
+};
 
-	one_counted(v, from, to, dir, len, put ? data : 1, ANGARA_VC_REQ);
-	one_counted(v, to, from, answer, len, put ? 1 : data, ANGARA_VC_RSP);
-	from->c->cnt.tx_packets++;
-	from->c->cnt.tx_bytes += put ? len : 0;
+static_assert(ANGARA_MAX_ATOMIC <= ANGARA_PACKET_BYTES,
+	      "an atomic operation is one packet");
+
+static bool is_atomic(const struct angara_wqe *w)
+{
+	return w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH;
 }
 
-/* Access the target's memory, from or to @data.  Return: ANGARA_ST_*. */
+/* Does the target return data? */
+static bool returns_data(const struct angara_wqe *w)
+{
+	return w->opcode == ANGARA_OP_GET || w->opcode == ANGARA_OP_FETCH;
+}
+
+/* Is an entry, which is valid, a small operation? */
+static bool is_small(const struct angara_wqe *w)
+{
+	u32 len = le32_to_cpu(w->length);
+
+	if (w->opcode != ANGARA_OP_PUT && w->opcode != ANGARA_OP_GET)
+		return is_atomic(w);
+	return len && len <= ANGARA_PACKET_BYTES;
+}
+
+/* Count the packet of a small operation, and its answer. */
+static void small_count(struct ang_view *v, const struct small_end *from,
+			const struct small_end *to, u32 dir,
+			const struct angara_wqe *w)
+{
+	u32 len = le32_to_cpu(w->length);
+	u32 sent = w->opcode == ANGARA_OP_GET ? 0 : (u32)ang_wqe_payload(w);
+	u32 got = returns_data(w) ? len : 0;
+	u32 answer = ang_topo_route(&v->topo, to->n->id, from->n->id);
+
+	/* The request of a get, and the answer to a put, count the bytes, too. */
+	one_counted(v, from, to, dir, is_atomic(w) ? sent : len,
+		    ang_flits_of(1, sent), ANGARA_VC_REQ);
+	one_counted(v, to, from, answer, len, ang_flits_of(1, got), ANGARA_VC_RSP);
+	from->c->cnt.tx_packets++;
+	from->c->cnt.tx_bytes += sent;
+}
+
+/* Access the target's memory.  Return: ANGARA_ST_*. */
 static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *tc,
-			const struct angara_wqe *w, u8 *data)
+			const struct angara_wqe *w, struct small_data *d)
 {
 	u64 key = le64_to_cpu(w->rkey), off = le64_to_cpu(w->roff);
 	u32 len = le32_to_cpu(w->length);
+	struct ang_atomic a;
 
-	return w->opcode == ANGARA_OP_PUT ?
-	       ang_mr_write(v, t, tc, key, off, len, data) :
-	       ang_mr_read(v, t, tc, key, off, len, data);
+	if (w->opcode == ANGARA_OP_PUT)
+		return ang_mr_write(v, t, tc, key, off, len, d->sent);
+	if (w->opcode == ANGARA_OP_GET)
+		return ang_mr_read(v, t, tc, key, off, len, d->got);
+	a = (struct ang_atomic){
+		.aop = w->redop, .type = w->type, .fetch = returns_data(w),
+		.len = len, .key = key, .off = off,
+	};
+	return ang_atomic_do(v, t, tc, &a, (const char *)d->sent,
+			     a.fetch ? d->got : NULL);
+}
+
+/* Where an operation that returns data stores it. */
+static u32 sink_key(const struct angara_wqe *w)
+{
+	return le32_to_cpu(w->opcode == ANGARA_OP_GET ? w->lkey : w->aux_key);
+}
+
+static u64 sink_off(const struct angara_wqe *w)
+{
+	return le64_to_cpu(w->opcode == ANGARA_OP_GET ? w->loff : w->aux);
 }
 
 /*
- * Complete the operation at the sender; for a get, store the data.  As with
- * packets, it is an error if the sink's region was removed meanwhile.
+ * Complete the operation at the sender; store data that the target returns.  As
+ * with packets, it is an error if the sink's region was removed meanwhile.
  */
 static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		      const struct angara_wqe *w, const u8 *data)
+		      const struct angara_wqe *w, const struct small_data *d)
 {
 	u32 status = ANGARA_ST_OK;
 
-	if (w->opcode == ANGARA_OP_GET)
-		status = ang_mr_keep(v, n, c, le32_to_cpu(w->lkey),
-				     le64_to_cpu(w->loff), le32_to_cpu(w->length),
-				     data);
+	if (returns_data(w))
+		status = ang_mr_keep(v, n, c, sink_key(w), sink_off(w),
+				     le32_to_cpu(w->length), d->got);
 	ang_entry_done(v, n, c, w, status);
 }
 
-/*
- * Read the source of a put, or check the sink of a get.  Return: ANGARA_ST_*.
- */
+/* Read the source, and check the sink, if there are any.  Return: ANGARA_ST_*. */
 static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
-		       const struct angara_wqe *w, u8 *data)
+		       const struct angara_wqe *w, struct small_data *d)
 {
-	u32 len = le32_to_cpu(w->length);
+	u32 status = ANGARA_ST_OK;
 
-	if (w->opcode == ANGARA_OP_PUT)
-		return ang_entry_source(v, n, c, w, data);
-	return ang_mr_check(v, n, c, le32_to_cpu(w->lkey), le64_to_cpu(w->loff),
-			    len, ANGARA_ACCESS_LOCAL_WRITE);
+	if (w->opcode != ANGARA_OP_GET)
+		status = ang_entry_source(v, n, c, w, d->sent);
+	if (status || !returns_data(w))
+		return status;
+	return ang_mr_check(v, n, c, sink_key(w), sink_off(w),
+			    le32_to_cpu(w->length), ANGARA_ACCESS_LOCAL_WRITE);
 }
 
 /* Is there room on the link that leads to @dst?  @dir: out: that link */
@@ -284,14 +341,13 @@ static bool small_room(struct ang_view *v, const struct small_end *from, u32 dst
 }
 
 /*
- * Take the target, or enter one of its lanes.  An operation with
- * ANGARA_WQE_NOTIFY has to take the target.  Return: false if the target is
- * busy.
+ * Take the target, or enter one of its lanes.  @alone: the operation has to take
+ * the target: it notifies, or is atomic.  Return: false if the target is busy.
  */
 static bool small_take(struct ang_view *v, const struct small_end *from,
-		       struct small_end *to, bool notify)
+		       struct small_end *to, bool alone)
 {
-	to->lane = notify ? NULL : ang_lane_target(v, from->c, from->n, to->n);
+	to->lane = alone ? NULL : ang_lane_target(v, from->c, from->n, to->n);
 	return to->lane || ang_node_seize(v, to->n);
 }
 
@@ -311,19 +367,18 @@ static void small_release(struct ang_view *v, const struct small_end *to, bool n
  */
 static bool small_serve(struct ang_view *v, const struct small_end *from,
 			struct small_end *to, const struct angara_wqe *w, u32 dir,
-			u8 *data)
+			struct small_data *d)
 {
 	struct ang_ctx *c = ang_ctx_get(v, to->n, le16_to_cpu(w->dst_ctx));
 
 	if (!c || !ang_ctx_serves(c, from->c->pkey, from->c->job) ||
-	    small_access(v, to->n, c, w, data))
+	    small_access(v, to->n, c, w, d))
 		return false;
 	to->c = c;
 	ang_work(v, 2 * ANG_WORK_PKT);
-	small_count(v, from, to, dir, le32_to_cpu(w->length),
-		    w->opcode == ANGARA_OP_PUT);
+	small_count(v, from, to, dir, w);
 	v->small++;
-	if (!to->lane)
+	if (!to->lane && !is_atomic(w))
 		ang_lanes_calm(v, to->n, 1);
 	if (w->flags & ANGARA_WQE_NOTIFY) {
 		u32 counter = le16_to_cpu(w->counter);
@@ -335,7 +390,7 @@ static bool small_serve(struct ang_view *v, const struct small_end *from,
 }
 
 /**
- * ang_express_entry() - execute an entry that is a put or get of one packet
+ * ang_express_entry() - execute an entry that is a small operation
  * @v: view
  * @n: node
  * @c: context with no pending operation, and room for a completion
@@ -353,24 +408,22 @@ bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 {
 	const struct small_end from = { .n = n, .c = c, .lane = lane };
 	u32 dst = le32_to_cpu(w->dst_node);
-	u32 len = le32_to_cpu(w->length);
 	bool notify = w->flags & ANGARA_WQE_NOTIFY;
-	u8 data[ANGARA_PACKET_BYTES];
+	struct small_data d;
 	struct small_end to;
 	bool done;
 	u32 dir;
 
-	if ((w->opcode != ANGARA_OP_PUT && w->opcode != ANGARA_OP_GET) || !len ||
-	    len > sizeof(data) || w->flags & ANGARA_WQE_FENCE || c->ghosts ||
+	if (!is_small(w) || w->flags & ANGARA_WQE_FENCE || c->ghosts ||
 	    dst >= v->topo.nodes || !may_express(v, n, dst) ||
-	    !small_room(v, &from, dst, &dir) || small_begin(v, n, c, w, data))
+	    !small_room(v, &from, dst, &dir) || small_begin(v, n, c, w, &d))
 		return false;
 	to.n = ang_node(v->fab, dst);
-	if (!small_take(v, &from, &to, notify))
+	if (!small_take(v, &from, &to, notify || is_atomic(w)))
 		return false;
-	done = small_serve(v, &from, &to, w, dir, data);
+	done = small_serve(v, &from, &to, w, dir, &d);
 	small_release(v, &to, notify);
 	if (done)
-		small_done(v, n, c, w, data);
+		small_done(v, n, c, w, &d);
 	return done;
 }

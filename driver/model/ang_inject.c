@@ -238,23 +238,13 @@ static bool elements_fit(const struct angara_wqe *w)
 	return size && !(le32_to_cpu(w->length) & (size - 1));
 }
 
-/* Return: bytes that an entry reads from local memory, or contains inline. */
-static u64 wqe_payload(const struct angara_wqe *w)
-{
-	u64 len = le32_to_cpu(w->length);
-
-	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH)
-		len *= ang_atomic_operands(w->redop);
-	return len;
-}
-
 /*
  * ang_wqe_places() - count the places of an entry and its payload in the queue.
  * Also valid for refused entries, so that their payload is not read as entries.
  */
 u32 ang_wqe_places(const struct angara_wqe *w)
 {
-	u64 bytes = wqe_payload(w);
+	u64 bytes = ang_wqe_payload(w);
 
 	return w->flags & ANGARA_WQE_INLINE && bytes <= ANGARA_MAX_INLINE ?
 	       1 + INLINE_SLOTS((u32)bytes) : 1;
@@ -289,7 +279,7 @@ static u32 wqe_check(const struct angara_wqe *w)
 	    len > ANGARA_MAX_OP_BYTES)
 		return ANGARA_ST_DESC;
 	if (w->flags & ANGARA_WQE_INLINE &&
-	    (wqe_payload(w) > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
+	    (ang_wqe_payload(w) > ANGARA_MAX_INLINE || w->opcode == ANGARA_OP_GET))
 		return ANGARA_ST_DESC;
 	if (w->flags & ANGARA_WQE_NOTIFY &&
 	    (le16_to_cpu(w->counter) >= ANGARA_CTR_USER_NUM ||
@@ -690,7 +680,7 @@ bool ang_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (!status && used > 1) {
 		op->inl = 1;
 		status = ang_read_inline(v, n, c, ang_inline(v->fab, n, c, op),
-					 (u32)wqe_payload(&w));
+					 (u32)ang_wqe_payload(&w));
 	}
 	entries_done(n, c, used);
 	if (!status)

@@ -344,8 +344,42 @@ bool ang_send_ghost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 /* ang_atomic.c */
 u32 ang_atomic_operands(u32 aop);
 u32 ang_atomic_check(u32 aop, u32 type, u32 len);
+
+/**
+ * struct ang_atomic - an atomic operation on memory of a context
+ * @aop: ANGARA_ATOMIC_*
+ * @type: ANGARA_TYPE_*
+ * @fetch: returns the previous value
+ * @len: bytes of the elements
+ * @key: key of the region
+ * @off: position in the region
+ */
+struct ang_atomic {
+	u32 aop;
+	u32 type;
+	bool fetch;
+	u32 len;
+	u64 key;
+	u64 off;
+};
+
+u32 ang_atomic_do(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
+		  const struct ang_atomic *a, const char *operands, void *old);
 u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
+
+/*
+ * Return: bytes that an entry reads from local memory, or contains inline.  Also for
+ * refused entries, whose number may be too large.
+ */
+static inline u64 ang_wqe_payload(const struct angara_wqe *w)
+{
+	u64 len = le32_to_cpu(w->length);
+
+	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH)
+		len *= ang_atomic_operands(w->redop);
+	return len;
+}
 
 /* ang_coll.c */
 bool ang_up_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,

@@ -349,7 +349,7 @@ do {									\
 	mr->access = ANGARA_ACCESS_ALL;
 	mr->addr = cpu_to_le64(1ULL << 40);
 	EXPECT_EQ(status_of(a, cas), ANGARA_ST_DMA);
-	EXPECT_EQ(h->faults, 1);
+	EXPECT(h->faults);
 	ctx_del(a);
 	ctx_del(b);
 	ctx_del(other);
@@ -368,7 +368,7 @@ static void readonly(void)
 
 	n->seg[n->nsegs - 1].readonly = 1;
 	EXPECT_EQ(status_of(a, w), ANGARA_ST_DMA);
-	EXPECT_EQ(h->faults, 1);
+	EXPECT(h->faults);
 	n->seg[n->nsegs - 1].readonly = 0;
 	EXPECT_EQ(status_of(a, w), ANGARA_ST_OK);
 	ctx_del(a);

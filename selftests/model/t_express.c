@@ -463,7 +463,10 @@ static void innocent_target(void)
 /* The sink is unmapped when the answer arrives: an error, not a lost operation. */
 static void lost_sink(void)
 {
-	struct angara_wqe w = wqe_p2p(ANGARA_OP_GET, 1, 0, 0, 0, 64);
+	struct angara_wqe ops[] = {
+		wqe_p2p(ANGARA_OP_GET, 1, 0, 0, 0, 64),
+		wqe_p2p(ANGARA_OP_FETCH, 1, 0, 0, 0, 64),
+	};
 	struct angara_cqe cqe;
 	struct side s;
 	u32 i;
@@ -471,11 +474,13 @@ static void lost_sink(void)
 	side_open(&s, "2", &cfg_default, false);
 	/* Address 1 belongs to a page that the host cannot reach. */
 	ctx_mr(s.c[0], 1, 1, PLACE, ANGARA_ACCESS_LOCAL_WRITE);
-	w.lkey = cpu_to_le32(1);
-	w.flags = ANGARA_WQE_QUIET;
-	for (i = 0; i < 2; i++) {
-		s.h->v.packets = i;
-		post(s.c[0], &w, NULL);
+	ops[0].lkey = cpu_to_le32(1);
+	ops[1].type = ANGARA_TYPE_UINT64;
+	ops[1].aux_key = cpu_to_le32(1);
+	for (i = 0; i < 2 * NUM(ops); i++) {
+		s.h->v.packets = i / NUM(ops);
+		ops[i % NUM(ops)].flags = ANGARA_WQE_QUIET;
+		post(s.c[0], &ops[i % NUM(ops)], NULL);
 		ring(s.c[0], true);
 		host_run(s.h);
 		EXPECT(poll_cq(s.c[0], &cqe));

@@ -355,10 +355,7 @@ static void mixed(void)
 	end();
 }
 
-/*
- * Small operations that alternate with atomic ones open no lanes at their
- * node.
- */
+/* Small operations that alternate with longer ones open no lanes at their node. */
 static void beside(void)
 {
 	struct angara_cqe cqe;
@@ -366,9 +363,8 @@ static void beside(void)
 
 	start(false);
 	for (i = 0; i < 10 * CALM; i++) {
-		struct angara_wqe w = wqe_p2p(ANGARA_OP_ATOMIC, 1, 0, 0, 0, 8);
+		struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 0, 500);
 
-		w.type = ANGARA_TYPE_UINT64;
 		post(src[0], &w, NULL);
 		w = put_of(0);
 		post(src[0], &w, NULL);
@@ -377,6 +373,34 @@ static void beside(void)
 		EXPECT(poll_cq(src[0], &cqe) && poll_cq(src[0], &cqe));
 		EXPECT_EQ(node(0)->lanes, ANG_LANES_SHUT);
 	}
+	end();
+}
+
+/*
+ * Atomic operations open the lanes of their node, and are done in them, but not
+ * those of the target, which they have to take.
+ */
+static void atomics(void)
+{
+	struct angara_wqe w = wqe_p2p(ANGARA_OP_ATOMIC, 1, 0, 0, 0, 8);
+	struct angara_cqe cqe;
+	u32 i;
+
+	w.type = ANGARA_TYPE_UINT64;
+	start(false);
+	for (i = 0; i < 3 * CALM; i++) {
+		post(src[0], &w, NULL);
+		if (node(0)->lanes == ANG_LANES_OPEN) {
+			EXPECT(ang_lane_bell(&h->v, node(0), 0, src[0]->sq_pi));
+		} else {
+			bell(&h->v, 0);
+			host_run(h);
+		}
+		EXPECT(poll_cq(src[0], &cqe));
+		EXPECT_EQ(le16_to_cpu(cqe.status), 0);
+		EXPECT_EQ(node(1)->lanes, ANG_LANES_SHUT);
+	}
+	EXPECT_EQ(node(0)->lanes, ANG_LANES_OPEN);
 	end();
 }
 
@@ -610,6 +634,7 @@ const struct test_case lane_cases[] = {
 	{ "lane: a holder waits for lanes", closing },
 	{ "lane: other operations are done by the holder", mixed },
 	{ "lane: small operations among others", beside },
+	{ "lane: atomic operations", atomics },
 	{ "lane: counters of several contexts", counted },
 	{ "lane: a put does not overtake packets", order },
 	{ "lane: several packets wait for a lane of the target", train },
