@@ -26,8 +26,9 @@
  *
  * A put or get of one packet, and an atomic operation, is a small operation: if
  * its context has no other operation pending, it does not even get an entry in
- * the list of operations.  Several threads may execute small puts and gets at
- * once in the lanes of a node that no view holds (ang_lane.c).
+ * the list of operations.  Its target may be the node itself.  Several threads may
+ * execute small puts and gets at once in the lanes of a node that no view holds
+ * (ang_lane.c).
  */
 #include "ang_int.h"
 
@@ -46,14 +47,6 @@ static bool others_fly(struct ang_view *v, struct ang_node *n,
 			return true;
 	}
 	return false;
-}
-
-/* May a train to node @dst bypass links, if the node is idle? */
-static bool may_express(const struct ang_view *v, const struct ang_node *n,
-			u32 dst)
-{
-	return !v->packets && !v->ops->trace && v->fab->express && dst != n->id &&
-	       ang_links_perfect(v->fab);
 }
 
 /* Is the target idle at this moment? */
@@ -85,7 +78,7 @@ static struct ang_node *target_take(struct ang_view *v, u32 dst)
 bool ang_express_may(struct ang_view *v, struct ang_node *n,
 		     struct ang_ctx *c, const struct ang_op *op)
 {
-	return may_express(v, n, op->dst_node) && c->alive && !op->trains &&
+	return ang_linkless(v) && op->dst_node != n->id && c->alive && !op->trains &&
 	       target_idle(v, op->dst_node) &&
 	       !others_fly(v, n, c, op);
 }
@@ -208,14 +201,19 @@ static void one_received(struct ang_view *v, const struct small_end *to, u32 len
 	to->c->cnt.rx_bytes += len;
 }
 
-/* Count a packet from one adapter by link @dir to another adapter. */
+/*
+ * Count a packet from one adapter by link @dir to another adapter, or within an
+ * adapter.
+ */
 static inline void one_counted(struct ang_view *v, const struct small_end *from,
 			       const struct small_end *to, u32 dir, u32 len,
 			       u32 flits, u32 vc)
 {
+	u32 hops = dir == ANGARA_PORT_NONE ? 0 :
+		   way_count(v, from->n, from->lane, dir, to->n->id, 1, flits, vc);
+
 	one_sent(from, flits);
-	one_received(v, to, len, flits, way_count(v, from->n, from->lane, dir,
-						  to->n->id, 1, flits, vc));
+	one_received(v, to, len, flits, hops);
 }
 
 /**
@@ -260,7 +258,8 @@ static void small_count(struct ang_view *v, const struct small_end *from,
 	u32 len = le32_to_cpu(w->length);
 	u32 sent = w->opcode == ANGARA_OP_GET ? 0 : (u32)ang_wqe_payload(w);
 	u32 got = returns_data(w) ? len : 0;
-	u32 answer = ang_topo_route(&v->topo, to->n->id, from->n->id);
+	u32 answer = dir == ANGARA_PORT_NONE ? dir :
+		     ang_topo_route(&v->topo, to->n->id, from->n->id);
 
 	/* The request of a get, and the answer to a put, count the bytes, too. */
 	one_counted(v, from, to, dir, is_atomic(w) ? sent : len,
@@ -330,31 +329,40 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 			    le32_to_cpu(w->length), ANGARA_ACCESS_LOCAL_WRITE);
 }
 
-/* Is there room on the link that leads to @dst?  @dir: out: that link */
+/*
+ * Is there room on the link that leads to @dst?  @dir: out: that link, or
+ * ANGARA_PORT_NONE for the node itself.
+ */
 static bool small_room(struct ang_view *v, const struct small_end *from, u32 dst,
 		       u32 *dir)
 {
-	if (!from->lane)
+	if (!from->lane || dst == from->n->id)
 		return ang_may_leave(v, from->n, dst, ANGARA_VC_REQ, dir);
 	*dir = ang_topo_route(&v->topo, from->n->id, dst);
 	return ang_link_free(v, from->n, *dir, ANGARA_VC_REQ);
 }
 
 /*
- * Take the target, or enter one of its lanes.  @alone: the operation has to take
- * the target: it notifies, or is atomic.  Return: false if the target is busy.
+ * Take the target, or enter one of its lanes.  A view that holds the sender's node
+ * holds a target in the same node, too.  @alone: the operation has to take the
+ * target: it notifies, or is atomic.  Return: false if the target is busy.
  */
 static bool small_take(struct ang_view *v, const struct small_end *from,
 		       struct small_end *to, bool alone)
 {
 	to->lane = alone ? NULL : ang_lane_target(v, from->c, from->n, to->n);
-	return to->lane || ang_node_seize(v, to->n);
+	if (to->lane)
+		return true;
+	return to->n == from->n ? !from->lane : ang_node_seize(v, to->n);
 }
 
-static void small_release(struct ang_view *v, const struct small_end *to, bool notify)
+static void small_release(struct ang_view *v, const struct small_end *from,
+			  const struct small_end *to, bool notify)
 {
 	if (to->lane)
 		ang_lane_leave(to->lane);
+	else if (to->n == from->n)
+		return;
 	else if (notify)
 		ang_node_leave(v, to->n);
 	else
@@ -378,7 +386,7 @@ static bool small_serve(struct ang_view *v, const struct small_end *from,
 	ang_work(v, 2 * ANG_WORK_PKT);
 	small_count(v, from, to, dir, w);
 	v->small++;
-	if (!to->lane && !is_atomic(w))
+	if (!to->lane && to->n != from->n && !is_atomic(w))
 		ang_lanes_calm(v, to->n, 1);
 	if (w->flags & ANGARA_WQE_NOTIFY) {
 		u32 counter = le16_to_cpu(w->counter);
@@ -415,14 +423,14 @@ bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	u32 dir;
 
 	if (!is_small(w) || w->flags & ANGARA_WQE_FENCE || c->ghosts ||
-	    dst >= v->topo.nodes || !may_express(v, n, dst) ||
+	    dst >= v->topo.nodes || !ang_linkless(v) ||
 	    !small_room(v, &from, dst, &dir) || small_begin(v, n, c, w, &d))
 		return false;
 	to.n = ang_node(v->fab, dst);
 	if (!small_take(v, &from, &to, notify || is_atomic(w)))
 		return false;
 	done = small_serve(v, &from, &to, w, dir, &d);
-	small_release(v, &to, notify);
+	small_release(v, &from, &to, notify);
 	if (done)
 		small_done(v, n, c, w, &d);
 	return done;

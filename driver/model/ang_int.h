@@ -245,7 +245,7 @@ bool ang_express(struct ang_view *v, struct ang_node *n, struct ang_pkt *p,
 		 u32 dir);
 
 /**
- * ang_linkless() - may packets of trees bypass links at all?
+ * ang_linkless() - may packets bypass links at all?
  * @v: view
  */
 static inline bool ang_linkless(const struct ang_view *v)
