@@ -99,17 +99,18 @@ bound()
 }
 
 # Of two processes left behind, the launcher cannot end the first, which belongs
-# to another user, but ends the second.
+# to another user and writes for ever, but ends the second, and itself.
 left_by_another()
 {
 	local status=0
 
 	cp "$(command -v setpriv)" "$TAP_TMP/setuid" && chmod 4755 "$TAP_TMP/setuid" &&
 		chmod 711 "$TAP_TMP" || return
+	echo 'trap "" PIPE; while :; do echo; done 2>/dev/null' >"$TAP_TMP/writer"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" --no-device -n 1 \
-		bash -c '"$0" --reuid 0 bash -c "exec -a kept-$1 sleep 300" &
+		bash -c '"$0" --reuid 0 bash -c "exec -a kept-$1 bash $2" &
 			bash -c "exec -a spared-$1 sleep 300" & sleep 0.5' \
-		"$TAP_TMP/setuid" $$ || return
+		"$TAP_TMP/setuid" $$ "$TAP_TMP/writer" >/dev/null || return
 	run_as "kept-$$" 1 && no_process "spared-$$" || status=1
 	pkill -f "^kept-$$"
 	return "$status"
@@ -134,6 +135,59 @@ not_read()
 		--timeout 1 "$@" || status=$?
 	exec 8>&-
 	rm "$TAP_TMP/full"
+	return "$status"
+}
+
+# A job that ends in time has its status and its output, even if the reader is slow.
+slow_reader()
+{
+	{
+		"$RUN" --no-device -n 1 --timeout 1 sh -c 'yes | head -c 120000'
+		echo $? >"$TAP_TMP/slow"
+	} | { sleep 3 && wc -c >>"$TAP_TMP/bytes"; }
+	[ "$(cat "$TAP_TMP/slow" "$TAP_TMP/bytes" | xargs)" = '0 120000' ]
+}
+
+# After SIGKILL the reader gets two seconds, which it needs, to take the output.
+late_reader()
+{
+	"$RUN" --no-device -n 4 --timeout 1 sh -c 'trap "" TERM; yes | head -c 60000; exec sleep 300' |
+		{ sleep 4 && wc -c >"$TAP_TMP/late"; }
+	[ "$(cat "$TAP_TMP/late")" = 240000 ]
+}
+
+# Processes get SIGTERM once, although each one that it ends fails.
+one_sigterm()
+{
+	"$RUN" --no-device -n 3 --grace 0 bash -c 'case $ANGARA_RANK in
+		0) sleep 1; exit 5 ;;
+		1) exec sleep 300 ;;
+		2) trap "echo asked" TERM
+			for ((i = 0; i < 30; i++)); do sleep 0.1; done ;;
+		esac' >"$TAP_TMP/asked"
+	[ "$(cat "$TAP_TMP/asked")" = asked ]
+}
+
+# As with nohup, a signal that the launcher inherits ignored does not end the job.
+hangup()
+{
+	local pid
+
+	env --ignore-signal=HUP "$RUN" --no-device -n 1 --grace 0 \
+		bash -c 'exec -a hangup-'$$' sleep 3' &
+	pid=$!
+	await run_as "hangup-$$" 1 && kill -HUP $pid
+	wait $pid
+}
+
+# A process that the shell started before it became the launcher is not the job's.
+earlier_child()
+{
+	local status=0
+
+	bash -c 'exec -a earlier-$1 sleep 300 & exec "$0" --no-device -n 1 true' "$RUN" $$ || return
+	run_as "earlier-$$" 1 || status=1
+	pkill -f "^earlier-$$"
 	return "$status"
 }
 
@@ -273,6 +327,13 @@ check '--timeout' faster 60 ends 124 "$RUN" --no-device -n 2 --timeout 1 \
 	sleep 300
 check '--timeout, and the output is not read' not_read yes
 check '--timeout, and no output is read' not_read sh -c 'exec yes >&2'
+check '--timeout, and a slow reader' slow_reader
+check '--timeout, and a reader after SIGKILL' late_reader
+check 'SIGTERM is sent once' one_sigterm
+check 'a child from before the launcher' earlier_child
+check 'SIGCHLD is ignored' faster 60 ends 7 env --ignore-signal=CHLD "$RUN" --no-device -n 2 \
+	--grace 1 sh -c 'exit 7'
+check 'SIGHUP is ignored' hangup
 check 'background processes are ended' faster 60 ends 0 "$RUN" --no-device \
 	-n 2 bash -c 'exec -a left-'$$' sleep 300 & sleep 0.5'
 check 'and gone' no_process "left-$$"

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -59,13 +60,14 @@ void run_kill_all(struct run_job *job, int sig)
 			kill(job->procs[rank].pid, sig);
 }
 
-static void end_in(struct run_ending *end, u64 ms, int sig)
+/* Ends the remaining processes in @ms milliseconds, unless that has begun. */
+static void end_in(struct run_ending *end, u64 ms)
 {
 	u64 at = run_now_ms() + ms;
 
-	if (at < end->next) {
+	if (end->sig != SIGKILL && at < end->next) {
 		end->next = at;
-		end->sig = sig;
+		end->sig = SIGTERM;
 	}
 }
 
@@ -100,7 +102,59 @@ static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 	job->alive--;
 	run_conn_gone(job, &proc->conn);
 	if (status && !job->opts->keep_going && job->alive)
-		end_in(&job->end, job->opts->grace_s * 1000ULL, SIGTERM);
+		end_in(&job->end, job->opts->grace_s * 1000ULL);
+	/*
+	 * The job has ended in time; the reader of its output may take longer, unless
+	 * the user wants the end.
+	 */
+	if (!job->alive)
+		job->end.limit = RUN_NEVER;
+	if (!job->alive && !job->end.asked)
+		job->end.next = RUN_NEVER;
+}
+
+/* Opens the list of the launcher's children.  Return: NULL if there is none. */
+static FILE *children_open(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	return fopen(path, "re");
+}
+
+/*
+ * Notes the children that this process had before it became the launcher: a shell
+ * may have started them before exec.
+ */
+static int children_note(struct run_job *job)
+{
+	FILE *f = children_open();
+	pid_t pid, *list;
+	int ret = 0;
+
+	while (f && !ret && fscanf(f, "%d", &pid) == 1) {
+		list = realloc(job->before, (job->num_before + 1) * sizeof(*list));
+		if (!list) {
+			ret = -ENOMEM;
+			break;
+		}
+		job->before = list;
+		list[job->num_before++] = pid;
+	}
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+/* Return: the place of a process in the list of earlier children, or NULL. */
+static pid_t *find_before(const struct run_job *job, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < job->num_before; i++)
+		if (job->before[i] == pid)
+			return &job->before[i];
+	return NULL;
 }
 
 static void reap(struct run_job *job)
@@ -110,9 +164,12 @@ static void reap(struct run_job *job)
 
 	while ((pid = waitpid(-1, &wstatus, WNOHANG)) > 0) {
 		struct run_proc *proc = find_proc(job, pid);
+		pid_t *before = find_before(job, pid);
 
 		if (proc)
 			proc_ended(job, proc, wstatus);
+		else if (before)
+			*before = 0;
 	}
 }
 
@@ -132,8 +189,10 @@ static void signal_event(struct run_job *job)
 	}
 	if (si.ssi_code != SI_KERNEL)
 		run_kill_all(job, (int)si.ssi_signo);
-	if (si.ssi_signo != SIGUSR1 && si.ssi_signo != SIGUSR2)
-		end_in(&job->end, job->opts->grace_s * 1000ULL, SIGTERM);
+	if (si.ssi_signo == SIGUSR1 || si.ssi_signo == SIGUSR2)
+		return;
+	job->end.asked = true;
+	end_in(&job->end, job->opts->grace_s * 1000ULL);
 }
 
 static void outputs_event(struct run_job *job)
@@ -176,7 +235,8 @@ static void deadlines(struct run_job *job)
 		end->limit = RUN_NEVER;
 		run_say("time limit of %u s reached", job->opts->timeout_s);
 		job->status = RUN_EXIT_TIMEOUT;
-		end_in(end, 0, SIGTERM);
+		end->asked = true;
+		end_in(end, 0);
 	}
 	if (now < end->next)
 		return;
@@ -226,7 +286,8 @@ static void outputs_watch(struct run_job *job, u32 events)
  * @job: job
  * @fd: descriptor to write output to
  *
- * Serves everything but the output of the processes.
+ * Serves everything but the output of the processes.  After the job was ended by
+ * force, the reader gets RUN_TERM_MS once.
  *
  * Return: true if there is room; false if the job was ended by force and its
  * output is not read.
@@ -246,6 +307,8 @@ bool run_writable(struct run_job *job, int fd)
 		step(job, 0);
 	}
 	outputs_watch(job, EPOLLIN);
+	if (!p[0].revents && !job->unread)
+		job->unread = poll(p, 1, RUN_TERM_MS) <= 0;
 	return p[0].revents;
 }
 
@@ -254,49 +317,51 @@ bool run_writable(struct run_job *job, int fd)
  * have left. The children of a killed process become children of the launcher.
  * Return: whether any were ended.
  */
-static bool kill_some(void)
+static bool kill_some(const struct run_job *job)
 {
+	FILE *f = children_open();
 	bool some = false;
-	char path[64];
 	pid_t pid;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (fscanf(f, "%d", &pid) == 1) {
+	while (f && fscanf(f, "%d", &pid) == 1) {
 		/* A process of another user cannot be ended. */
-		if (kill(pid, SIGKILL))
+		if (find_before(job, pid) || kill(pid, SIGKILL))
 			continue;
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 		some = true;
 	}
-	fclose(f);
+	if (f)
+		fclose(f);
 	return some;
 }
 
-static void kill_leftovers(void)
+static void kill_leftovers(const struct run_job *job)
 {
-	while (kill_some())
+	while (kill_some(job))
 		;
 }
 
 /*
- * Pass on all remaining output.  All writers have ended, so the pipe has all of
- * it.
+ * Pass on all remaining output: what the pipe has now.  A process of another user,
+ * which could not be ended, may still write.
  */
 static void drain_stream(struct run_job *job, struct run_stream *s)
 {
-	while (s->from >= 0) {
-		struct pollfd p = { .fd = s->from, .events = POLLIN };
+	size_t n;
+	int left = 0;
 
-		if (poll(&p, 1, 0) > 0)
-			run_stream_read(job, s);
-		else
-			run_stream_end(job, s);
+	if (s->from < 0)
+		return;
+	ioctl(s->from, FIONREAD, &left);
+	while (s->from >= 0 && left > 0) {
+		n = run_stream_read(job, s);
+		if (!n)
+			break;
+		left -= (int)n;
 	}
+	if (s->from >= 0)
+		run_stream_end(job, s);
 }
 
 static void drain(struct run_job *job)
@@ -309,16 +374,31 @@ static void drain(struct run_job *job)
 	}
 }
 
+/*
+ * Signals that the launcher takes.  It leaves out those that it inherits ignored, as
+ * with nohup(1): blocked, they would reach it.
+ */
+static void signals_taken(sigset_t *set)
+{
+	struct sigaction now;
+	size_t i;
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
+		if (!sigaction(forwarded[i], NULL, &now) && now.sa_handler != SIG_IGN)
+			sigaddset(set, forwarded[i]);
+}
+
 static int prepare(struct run_job *job)
 {
 	sigset_t set;
-	size_t i;
 	u32 rank;
+	int ret = children_note(job);
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
-		sigaddset(&set, forwarded[i]);
+	if (ret)
+		return ret;
+	signals_taken(&set);
 	run_spawn_prepare(&set);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (rank = 0; rank < job->n; rank++) {
@@ -372,13 +452,9 @@ int run_loop(struct run_job *job)
 		job->end.limit = run_now_ms() + job->opts->timeout_s * 1000ULL;
 	while (job->alive)
 		step(job, until(job));
-	/*
-	 * The processes ended within the time limit; the reader of their output
-	 * may take longer.
-	 */
-	job->end.limit = RUN_NEVER;
-	kill_leftovers();
+	kill_leftovers(job);
 	drain(job);
+	free(job->before);
 	close(job->sigfd);
 	close(job->outfd);
 	close(job->epfd);

@@ -150,19 +150,22 @@ void run_stream_end(struct run_job *job, struct run_stream *s)
  *
  * If the reader has closed the launcher's output, close the pipe: the process
  * gets SIGPIPE or EPIPE, as without the launcher.
+ *
+ * Return: number of bytes read.
  */
-void run_stream_read(struct run_job *job, struct run_stream *s)
+size_t run_stream_read(struct run_job *job, struct run_stream *s)
 {
 	ssize_t n = read(s->from, text(s) + s->len, s->size - s->len);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return 0;
 	if (n > 0) {
 		s->len += (size_t)n;
 		if (put_lines(job, s))
-			return;
+			return (size_t)n;
 		s->len = 0;
 		s->inside = false;
 	}
 	run_stream_end(job, s);
+	return n > 0 ? (size_t)n : 0;
 }

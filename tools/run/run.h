@@ -137,12 +137,14 @@ struct run_proc {
  * @limit: end of the time limit, in ms
  * @next: time of the next signal, in ms
  * @sig: next signal
+ * @asked: a signal or the time limit ends the job, not a process that failed
  * @forced: SIGKILL was sent
  */
 struct run_ending {
 	u64 limit;
 	u64 next;
 	int sig;
+	bool asked;
 	bool forced;
 };
 
@@ -153,6 +155,9 @@ struct run_ending {
  * @n: number of processes
  * @alive: processes not reaped
  * @absent: some processes are absent, see exchange.c
+ * @unread: the output was not read for a while after the job was ended by force
+ * @before: children of the launcher that are not the job's, as a list of pids
+ * @num_before: their number
  * @epfd: epoll
  * @outfd: epoll of the pipes, which @epfd watches
  * @sigfd: signals
@@ -167,6 +172,9 @@ struct run_job {
 	u32 n;
 	u32 alive;
 	bool absent;
+	bool unread;
+	pid_t *before;
+	size_t num_before;
 	int epfd;
 	int outfd;
 	int sigfd;
@@ -220,7 +228,7 @@ void run_exchanges_expire(struct run_job *job, u64 now);
 /* output.c */
 bool run_heard(void);
 int run_stream_init(struct run_stream *s);
-void run_stream_read(struct run_job *job, struct run_stream *s);
+size_t run_stream_read(struct run_job *job, struct run_stream *s);
 void run_stream_end(struct run_job *job, struct run_stream *s);
 
 #endif /* RUN_H */

@@ -23,7 +23,7 @@
  */
 static struct rlimit old_files;
 static sigset_t old_mask;
-static struct sigaction old_pipe;
+static struct sigaction old_pipe, old_child;
 /* Standard error is a terminal; processes see a pipe instead. */
 static bool on_terminal;
 
@@ -40,16 +40,19 @@ struct ends {
  * @block: signals to block
  *
  * The launcher gets signals through a descriptor, ignores SIGPIPE, and needs
- * several files per process.
+ * several files per process.  It does not inherit SIGCHLD ignored: then the kernel
+ * would reap its children, and tell it nothing.
  */
 void run_spawn_prepare(const sigset_t *block)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct rlimit lim;
 
 	on_terminal = isatty(STDERR_FILENO);
 	sigprocmask(SIG_BLOCK, block, &old_mask);
 	sigaction(SIGPIPE, &ignore, &old_pipe);
+	sigaction(SIGCHLD, &usual, &old_child);
 	if (getrlimit(RLIMIT_NOFILE, &old_files))
 		return;
 	lim = old_files;
@@ -162,6 +165,7 @@ static void child(const struct run_job *job, u32 rank, const struct ends *e,
 	if (!err) {
 		setrlimit(RLIMIT_NOFILE, &old_files);
 		sigaction(SIGPIPE, &old_pipe, NULL);
+		sigaction(SIGCHLD, &old_child, NULL);
 		sigprocmask(SIG_SETMASK, &old_mask, NULL);
 		execvp(job->opts->argv[0], job->opts->argv);
 		err = errno;
