@@ -75,6 +75,7 @@ void fab_deps_free(struct fab_deps *d)
 	free(d->ring);
 	free(d->stack);
 	free(d->seen);
+	*d = (struct fab_deps){ .f = d->f };
 }
 
 void fab_deps_no_rings(struct fab_deps *d)

@@ -138,7 +138,7 @@ static u64 time_reduce(const struct time_op *o, const struct angara_tree_row *ro
 		       u32 router)
 {
 	const struct ang_topo *t = &o->plan->f->topo;
-	u64 come[64];
+	u64 come[ANGARA_MAX_LOCAL + ANGARA_MAX_PORTS];
 	u64 now = 0;
 	u32 n = 0, i;
 	u64 set;
@@ -190,6 +190,22 @@ static u64 time_down(const struct time_op *o, const struct angara_tree_row *rows
 }
 
 /*
+ * Return: the participant that broadcasts: the root of the first tree, or the first
+ * participant if that root is none.  Participants are routers of every tree; another
+ * router may belong to the first tree only.
+ */
+static u32 time_source(const struct time_op *o, const struct angara_tree_row *rows)
+{
+	u32 at = o->plan->roots[0];
+
+	if (rows[at].pe)
+		return at;
+	for (at = 0; !rows[at].pe; at++)
+		;
+	return at;
+}
+
+/*
  * Time of the first packet of a broadcast.  A source other than the root sends
  * the packet up to the root first.
  */
@@ -199,7 +215,7 @@ static u64 time_bcast(const struct time_op *o, const struct angara_tree_row *row
 	const struct ang_topo *t = &o->plan->f->topo;
 	u64 now = time_align(ANG_VALUE_INJECT * NS) + CYCLES(ANG_VALUE_PEGROUP);
 	u64 tail = time_inject(o, 0);
-	u32 at = o->plan->roots[0];
+	u32 at = time_source(o, rows);
 
 	while (at != root) {
 		u32 up = ang_topo_peer(t, at, rows[at].to_root, NULL);

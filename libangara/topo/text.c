@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -15,7 +16,8 @@
  * @path: file
  * @out: out: its text; to be freed
  *
- * Return: 0; -EFBIG the file is longer than 16 MiB; -errno.
+ * Return: 0; -EFBIG the file is longer than 16 MiB; -EINVAL it has a zero byte;
+ * -errno.
  */
 int ang_text_load(const char *path, char **out)
 {
@@ -39,7 +41,7 @@ int ang_text_load(const char *path, char **out)
 		size += got;
 	} while (got);
 	text[size] = 0;
-	ret = ferror(file) ? -EIO : 0;
+	ret = ferror(file) ? -EIO : memchr(text, 0, size) ? -EINVAL : 0;
 	fclose(file);
 	if (ret)
 		free(text);

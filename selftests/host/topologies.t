@@ -272,6 +272,23 @@ summary()
 				exit !($nodes == 8000 && $cables == 52000) }' "$TAP_TMP/dot"
 }
 
+# Groups of nodes do not share a box with switches, even if a digit has more values than there
+# are groups.
+many_groups()
+{
+	"$TOPO" dot kns:200x2,ports=64 |
+		sed -nE 's/.*label="([0-9]+) (nodes|switches).*/\2 \1/p' |
+		awk '{ n[$1] += $2 } END { print n["nodes"], n["switches"]
+			exit n["nodes"] != 400 || n["switches"] != 222 }'
+}
+
+# An error leaves the file for the output as it is.
+output_kept()
+{
+	echo kept >"$TAP_TMP/kept"
+	refused 'sizes' dot torus:2xx -o "$TAP_TMP/kept" && [ "$(cat "$TAP_TMP/kept")" = kept ]
+}
+
 whole()
 {
 	[ "$("$TOPO" dot fattree:4,2 | grep -c ' -- ')" = 8 ] &&
@@ -345,6 +362,9 @@ EOF
 check 'a route around two failures' around
 check 'a node that has failed is in no tree' tree_is '0 2 1 2 0 2 1 1.296' mesh:7 \
 	--failed 3:0 --nodes 1-3
+check 'a first root that does not take part' "$TOPO" tree mesh:3x2 --nodes 0,2,3,5 --trees 2
+check 'a root of more children and participants than ports' "$TOPO" tree mkns:62,ports=64 \
+	--local 16
 check 'a tree that failures divide' refused_plan 'no tree reaches all' tree mesh:7 --failed 3
 check 'a route that failures cut' refused_plan 'no route from 0 to 6' route mesh:7 0 6 --failed 3
 check 'a failure of a missing cable' refused "'3:9'" avoid torus:4 --failed 3:9
@@ -352,6 +372,8 @@ check 'a failure of a missing router' refused "'s0'" avoid torus:4 --failed 2,s0
 check 'JSON' json
 check 'a graph is drawn whole' whole
 check 'a large one is summarised' summary
+check 'more groups than boxes' many_groups
+check 'a wrong fabric does not touch the output' output_kept
 if command -v dot >/dev/null; then
 	check 'a picture has every router and cable' svg
 	check 'the report' report 10
@@ -369,11 +391,16 @@ check 'a size of 0' refused 'sizes' metrics torus:0x2
 check 'MKNS with more nodes than ports reach' refused 'dimension 1' metrics mkns:9x4
 check 'a fat tree of odd ports' refused 'even' metrics fattree:5,2
 check 'no such file' refused 'No such file' metrics file:/nonexistent
+printf 'graph g\nnode a\nnode b\na:0 b:0\n\0node c\n' >"$TAP_TMP/zero"
+check 'a file with a zero byte' refused 'Invalid argument' metrics "file:$TAP_TMP/zero"
+check 'a price that is no number' refused 'from 0 to 1e9' compare torus:4 --prices cable=nan
 if pkg-config --exists libcgraph; then
 	check 'a drawing can be read as a fabric' round_trip
 	check 'ports without labels' free_ports
 	graphviz 'graph g {' 'a -- b' 'a -- a' '}'
 	check 'a loop in a file of Graphviz' refused 'a -- a is a loop' metrics "$FILE"
+	graphviz 'graph g {' 'a -- b' 'a -- c [taillabel=0]' '}'
+	check 'a label after a cable without one' "$TOPO" metrics "$FILE"
 	graphviz 'graph g {' 'a -- b [taillabel=1]' 'c -- a [headlabel=1, taillabel=3]' \
 		'b -- a [headlabel=1, taillabel=9]' '}'
 	check 'a port used twice in it' refused 'port 1 of a is used twice' metrics "$FILE"

@@ -289,6 +289,7 @@ char *plan_sources(void)
 	} kinds[] = {
 		{ "given", "given by document 000" },
 		{ "fitted", "fitted to one of its results" },
+		{ "chosen", "chosen with knowledge of published results" },
 		{ "free", "free" },
 	};
 	const struct angara_plan_value *v;

@@ -61,7 +61,7 @@ json_object *plan_costs(const struct angara_fabric *fabric,
 json_object *plan_times(const struct angara_plan *plan, uint64_t bytes);
 /** plan_values() - make a row per parameter of times, with its source */
 json_object *plan_values(void);
-/** plan_sources() - list the sources of parameters in four lines, from malloc() */
+/** plan_sources() - list the sources of parameters in five lines, from malloc() */
 char *plan_sources(void);
 
 #endif /* PLAN_H */

@@ -44,9 +44,11 @@ static uint32_t *layers(const struct angara_fabric *f)
  * @last: last digit that counts
  * @values: values of each digit
  * @digits: number of digits
+ * @product: values of the digits that count, multiplied
  */
 struct grouping {
 	unsigned int first, last, digits;
+	uint32_t product;
 	uint32_t values[ANGARA_FABRIC_DIGITS];
 };
 
@@ -58,7 +60,7 @@ static struct grouping choose(const struct angara_fabric *f)
 {
 	struct grouping g = { 0 };
 	uint16_t digits[ANGARA_FABRIC_DIGITS];
-	uint32_t node, product;
+	uint32_t node;
 	unsigned int d;
 
 	for (node = 0; node < angara_fabric_nodes(f); node++) {
@@ -70,9 +72,9 @@ static struct grouping choose(const struct angara_fabric *f)
 	for (d = 1; d < g.digits; d++)
 		if (g.values[d] > g.values[g.last])
 			g.last = d;
-	product = g.values[g.last];
-	for (g.first = g.last; g.first && product * g.values[g.first - 1] <= GROUPS;)
-		product *= g.values[--g.first];
+	g.product = g.values[g.last];
+	for (g.first = g.last; g.first && g.product * g.values[g.first - 1] <= GROUPS;)
+		g.product *= g.values[--g.first];
 	return g;
 }
 
@@ -89,6 +91,9 @@ static uint32_t group_of(const struct angara_fabric *f, const struct grouping *g
 	angara_fabric_digits(f, node, digits);
 	for (d = g->first; d <= g->last; d++)
 		group = group * g->values[d] + digits[d];
+	/* The first digit may have more values than there are groups. */
+	if (g->product > GROUPS)
+		group = (uint32_t)((uint64_t)group * GROUPS / g->product);
 	return group;
 }
 
@@ -189,9 +194,12 @@ static int close_output(FILE *out, const char *name)
 
 int cmd_dot(const struct opts *o, int argc, char **argv)
 {
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	FILE *out;
 
 	(void)argc;
+	/* A wrong fabric ends the program, before the file loses what it has. */
+	angara_fabric_close(need_fabric(argv[0]));
+	out = o->output ? fopen(o->output, "we") : stdout;
 	if (!out)
 		return fail("%s: %s", o->output, strerror(errno));
 	draw(argv[0], out);

@@ -77,23 +77,40 @@ static uint32_t free_port(const char *path, Agnode_t *node)
 	return (uint32_t)__builtin_ctzll(~r->used);
 }
 
-/* Prints a cable if the presence of labels at both its ends equals @labels. */
-static void put_cable(const char *path, Agedge_t *edge, bool labels, FILE *out)
-{
-	static char tail[] = "taillabel", head[] = "headlabel";
-	Agnode_t *a = agtail(edge), *b = aghead(edge);
-	uint32_t p = label_port(path, edge, tail), q = label_port(path, edge, head);
+static char tail[] = "taillabel", head[] = "headlabel";
 
-	if ((p < PORTS && q < PORTS) != labels)
-		return;
+/* Takes the ports that the labels of a cable give. */
+static void take_labels(const char *path, Agedge_t *edge)
+{
+	uint32_t p = label_port(path, edge, tail), q = label_port(path, edge, head);
+	Agnode_t *a = agtail(edge), *b = aghead(edge);
+
 	if (a == b)
-		exit(misuse("%s: %s -- %s is a loop: both ends are at the same router", path, agnameof(a), agnameof(b)));
-	if (p == PORTS)
-		p = free_port(path, a);
-	take_port(path, a, p);
-	if (q == PORTS)
-		q = free_port(path, b);
-	take_port(path, b, q);
+		exit(misuse("%s: %s -- %s is a loop: both ends are at the same router", path,
+			    agnameof(a), agnameof(b)));
+	if (p < PORTS)
+		take_port(path, a, p);
+	if (q < PORTS)
+		take_port(path, b, q);
+}
+
+/* Return: port of one end of a cable; without a label the lowest free one. */
+static uint32_t end_port(const char *path, Agedge_t *edge, char *name, Agnode_t *node)
+{
+	uint32_t port = label_port(path, edge, name);
+
+	if (port == PORTS) {
+		port = free_port(path, node);
+		take_port(path, node, port);
+	}
+	return port;
+}
+
+static void put_cable(const char *path, Agedge_t *edge, FILE *out)
+{
+	Agnode_t *a = agtail(edge), *b = aghead(edge);
+	uint32_t p = end_port(path, edge, tail, a), q = end_port(path, edge, head, b);
+
 	fprintf(out, "r%u:%u r%u:%u\n", router_of(a)->number, p, router_of(b)->number, q);
 }
 
@@ -103,7 +120,6 @@ static void put_graph(const char *path, Agraph_t *graph, FILE *out)
 	uint32_t number = 0;
 	Agnode_t *node;
 	Agedge_t *edge;
-	int labels;
 
 	fputs("graph graphviz\n", out);
 	for (node = agfstnode(graph); node; node = agnxtnode(graph, node)) {
@@ -114,10 +130,12 @@ static void put_graph(const char *path, Agraph_t *graph, FILE *out)
 		fprintf(out, "%s r%u\n",
 			value && !strcmp(value, "switch") ? "switch" : "node", r->number);
 	}
-	for (labels = 1; labels >= 0; labels--)
-		for (node = agfstnode(graph); node; node = agnxtnode(graph, node))
-			for (edge = agfstout(graph, node); edge; edge = agnxtout(graph, edge))
-				put_cable(path, edge, labels, out);
+	for (node = agfstnode(graph); node; node = agnxtnode(graph, node))
+		for (edge = agfstout(graph, node); edge; edge = agnxtout(graph, edge))
+			take_labels(path, edge);
+	for (node = agfstnode(graph); node; node = agnxtnode(graph, node))
+		for (edge = agfstout(graph, node); edge; edge = agnxtout(graph, edge))
+			put_cable(path, edge, out);
 }
 
 /*

@@ -12,7 +12,7 @@ struct prices {
 
 static struct prices read_prices(const char *list)
 {
-	static const char form[] = "must be cable=,port=,switch=,node= with numbers from 0";
+	static const char form[] = "must be cable=,port=,switch=,node= with numbers from 0 to 1e9";
 	struct prices p = { 0 };
 	const char *at = list;
 
@@ -28,7 +28,7 @@ static struct prices read_prices(const char *list)
 			exit(misuse("--prices '%s': %s", list, form));
 		at += strlen(names[i]);
 		*prices[i] = strtod(at, &end);
-		if (end == at || *prices[i] < 0 || (*end && *end != ','))
+		if (end == at || !(*prices[i] >= 0 && *prices[i] <= 1e9) || (*end && *end != ','))
 			exit(misuse("--prices '%s': %s", list, form));
 		at = *end ? end + 1 : end;
 	}
