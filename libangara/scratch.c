@@ -33,6 +33,8 @@ int ang_scratch_get(struct angara_ctx *ctx, size_t len, struct ang_scratch **out
 		*out = s;
 		return 0;
 	}
+	if (len > SIZE_MAX / 2)
+		return -ENOMEM;
 	while (room < len)
 		room *= 2;
 	s = malloc(sizeof(*s));
