@@ -110,7 +110,7 @@ void ang_kept_early(struct angara_team *team, const struct ang_said *said,
 	struct ang_stray *s;
 
 	if (team->early.bytes + ANG_KEPT_HEAD + msg->len >
-	    ang_early_max(team->size)) {
+	    ang_early_max(team)) {
 		ang_coll_fail(team, early_most(team, said->from),
 			      ANGARA_ST_MISMATCH);
 		return;

@@ -159,12 +159,14 @@ static inline u64 ang_coll_weight(const struct ang_coll_args *args)
  * follow these rules.  The messages belong to two groups of collectives: those
  * since the last internal barrier, and those before it that the member has not
  * finished.  The last collective of either group may exceed ANG_AHEAD_BYTES.
- * It has at most @size + 64 messages, since ang_algo_choose() takes no
- * algorithm in which a member receives more.
+ * It has at most size + 64 messages, since ang_algo_choose() takes no algorithm in
+ * which a member receives more; but a ring with packets, which a program may
+ * name, sends each part in up to ANG_ALGO_PACKETS packets and a message.
  */
-static inline u64 ang_early_max(u32 size)
+static inline u64 ang_early_max(const struct angara_team *team)
 {
-	u64 any = (size + 64ULL) * (ANG_KEPT_HEAD + ANGARA_MAX_MSG);
+	u64 parts = team->packet ? 1 + ANG_ALGO_PACKETS : 1;
+	u64 any = (team->size * parts + 64) * (ANG_KEPT_HEAD + ANGARA_MAX_MSG);
 
 	return 2 * (ANG_AHEAD_BYTES + any);
 }

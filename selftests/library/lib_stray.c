@@ -204,7 +204,7 @@ static bool hurry(void)
 {
 	struct angara_peer all[3] = { self, other, stranger };
 	struct angara_team team = { .ctx = own, .id = 5, .size = 3, .peers = all };
-	uint64_t most = ang_early_max(3) / (ANG_KEPT_HEAD + LEN), i;
+	uint64_t most = ang_early_max(&team) / (ANG_KEPT_HEAD + LEN), i;
 	bool ok = team_open(&team);
 
 	if (!ok)
