@@ -216,17 +216,19 @@ static int inband_check_nodes(const struct inband *b, const struct plan *plan)
 /* Lists the routers that cannot be used, and the links that are down. */
 static uint32_t inband_failures(const struct inband *b, struct angara_failure *list)
 {
+	const struct fabric *fabric = &b->tree.fabric;
 	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < b->tree.fabric.routers; r++) {
+	for (uint32_t r = 0; r < fabric->routers; r++) {
 		const struct angara_found *found = inband_found(b, r);
 		bool usable = found && found->state == ANGARA_FOUND_OK;
 		uint64_t down = usable ? found->about.down : 0;
 
 		if (!usable)
 			list[count++] = (struct angara_failure){ r, ANGARA_FAILED_ROUTER };
-		for (uint32_t port = 0; down; port++, down >>= 1)
-			if (down & 1)
+		/* A router may say anything: of ports without a cable, too. */
+		for (uint32_t port = 0; port < fabric->ports; port++)
+			if (down >> port & 1 && fabric_peer(fabric, r, port) < fabric->routers)
 				list[count++] = (struct angara_failure){ r, port };
 	}
 	return count;
