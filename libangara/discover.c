@@ -23,6 +23,7 @@
  * @map: result
  * @at: indexed by a router's number: 1 + its index in the map; 0: not found yet
  * @tried: indexed as the map: ports whose link is listed
+ * @unnamed: entries of routers whose number is unknown, or cannot be true
  * @room: allocated entries of map.cables
  */
 struct search {
@@ -31,6 +32,7 @@ struct search {
 	struct angara_map *map;
 	u32 *at;
 	u64 *tried;
+	u32 unnamed;
 	u32 room;
 };
 
@@ -125,8 +127,17 @@ static int router_ask(struct search *s, struct angara_found *found,
 		found->router = UINT32_MAX;
 		found->state = ANGARA_FOUND_SILENT;
 		return 0;
-	default:
+	case -EPERM:
+	case -EINTR:
+	case -ENOMEM:
+	case -ENODEV:
 		return ret;
+	default:
+		/* An error that no router gives to this request. */
+		if (!found->path.hops)
+			return ret;
+		found->state = ANGARA_FOUND_WRONG;
+		return 0;
 	}
 }
 
@@ -139,11 +150,12 @@ static u32 router_add(struct search *s, const struct angara_found *found)
 	if (named && s->at[found->router])
 		return s->at[found->router] - 1;
 	/*
-	 * Each router needs an entry.  Routers whose number is unknown get
-	 * entries that are left over.
+	 * Each router that has a number gets an entry; as many are there for others,
+	 * of which one router can take several.
 	 */
-	if (map->nrouters == map->size)
+	if (!named && s->unnamed == map->size)
 		return UINT32_MAX;
+	s->unnamed += !named;
 	map->routers[map->nrouters] = *found;
 	if (named)
 		s->at[found->router] = map->nrouters + 1;
@@ -213,9 +225,9 @@ static int search_run(struct search *s)
 	if (!is_plausible(s, &n, own.router) || map->size > DISCOVER_ROUTERS ||
 	    map->nodes > map->size)
 		return -EIO;
-	map->routers = calloc(map->size, sizeof(*map->routers));
+	map->routers = calloc(2 * (size_t)map->size, sizeof(*map->routers));
 	s->at = calloc(map->size, sizeof(*s->at));
-	s->tried = calloc(map->size, sizeof(*s->tried));
+	s->tried = calloc(2 * (size_t)map->size, sizeof(*s->tried));
 	if (!map->routers || !s->at || !s->tried)
 		return -ENOMEM;
 	router_add(s, &own);

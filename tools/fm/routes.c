@@ -37,6 +37,7 @@
 #include "fm.h"
 
 #define SETTLE_NS	(100 * FM_MS)	/* from the last event to a change */
+#define SETTLE_MOST_NS	FM_NS		/* from the first event to a change */
 #define RETRY_NS	FM_NS		/* until a change is tried again */
 #define FABRICS		64	/* fabrics that a change can name; if more: all */
 #define BUSY		3	/* exit status of a child: the change has to be tried again */
@@ -58,12 +59,26 @@ static int lock_fd;
 static struct nl events;	/* socket for events */
 static struct change wanted;	/* the next change */
 static uint64_t due;		/* its time; 0: none is wanted */
+static uint64_t since;		/* time of the first event since the last change; 0: none */
 static struct change doing;	/* the change of the child */
 static struct fm_down repaired[FABRICS];	/* trees that the child repairs */
 static size_t num_repaired;	/* number of elements; 0: the child changes routes */
 static pid_t child;		/* process; 0: none */
 static int child_fd = -1;	/* becomes readable when the child ends */
 static bool unloaded;		/* the driver has been unloaded */
+
+/*
+ * An event wants a change.  Other events may follow, but a link that goes up and down
+ * for ever must not put the change off for ever.
+ */
+static void change_soon(void)
+{
+	uint64_t now = fm_now();
+
+	if (!since)
+		since = now;
+	due = now + SETTLE_NS < since + SETTLE_MOST_NS ? now + SETTLE_NS : since + SETTLE_MOST_NS;
+}
 
 static void change_add(struct change *c, uint64_t id)
 {
@@ -105,12 +120,12 @@ static int routes_event(struct nl_msg *msg, void *arg)
 	case ANGARA_AEV_LINK_DOWN:
 	case ANGARA_AEV_LINK_UP:
 		change_add(&wanted, record_fabric(record));
-		due = fm_now() + SETTLE_NS;
+		change_soon();
 		break;
 	case ANGARA_NLE_DEV_NEW:
 	case ANGARA_NLE_LOST:
 		wanted.all = true;
-		due = fm_now() + SETTLE_NS;
+		change_soon();
 		break;
 	}
 	json_object_put(record);
@@ -261,19 +276,33 @@ static void routes_trees(void)
 		num_repaired = 0;
 }
 
+/* The change was not carried out: tries it again later. */
+static void change_again(void)
+{
+	wanted.all |= doing.all;
+	for (size_t i = 0; i < doing.count; i++)
+		change_add(&wanted, doing.ids[i]);
+	if (!due)
+		due = fm_now() + RETRY_NS;
+}
+
 /* Starts the change that is due. */
 static void routes_start_change(void)
 {
 	doing = wanted;
 	wanted = (struct change){ .count = 0 };
 	due = 0;
+	since = 0;
 	if (opts->keep_routes)
 		routes_trees();
-	else
-		child_start(routes_change);
+	else if (!child_start(routes_change))
+		change_again();
 }
 
-/* Takes the result of the child; if another program was changing routes, repeats the change. */
+/*
+ * Takes the result of the child.  If another program was changing routes, or the child was
+ * killed, repeats the change.
+ */
 static void routes_join(void)
 {
 	bool trees = num_repaired;
@@ -289,13 +318,8 @@ static void routes_join(void)
 			     "routes: the process that changes them was killed");
 	if (trees)
 		return;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == BUSY) {
-		wanted.all |= doing.all;
-		for (size_t i = 0; i < doing.count; i++)
-			change_add(&wanted, doing.ids[i]);
-		if (!due)
-			due = fm_now() + RETRY_NS;
-	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) == BUSY)
+		change_again();
 	routes_trees();
 }
 
@@ -344,7 +368,7 @@ int routes_run(const struct pollfd *polled)
 			/* The socket's buffer was full. */
 			if (err == -NLE_NOMEM) {
 				wanted.all = true;
-				due = fm_now() + SETTLE_NS;
+				change_soon();
 				err = 0;
 			}
 		} while (!err && !unloaded);
