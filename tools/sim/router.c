@@ -416,20 +416,6 @@ static u64 behind(const struct sim *s, const struct sim_pkt *q)
 	       s->link_ps[q->flits / q->npkts] : 0;
 }
 
-/*
- * When is the buffer of a packet to a host free?  Flits leave it one by one, also to the
- * slower channel of a host: the buffer is free when the last flit is on the channel,
- * which still transfers it.  @done: when the channel is free.
- */
-static u64 host_left(const struct sim *s, const struct sim_pkt *q, u64 done)
-{
-	u64 flit = sim_host_time(s, q->npkts, q->flits) / q->flits;
-
-	if (flit <= s->link_ps[1])
-		return done;
-	return sim_max(done - (flit - s->link_ps[1]), q->tail);
-}
-
 static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 {
 	struct sim *s = p->sim;
@@ -446,7 +432,7 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	done = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
 	o->free = out == SIM_OUT_PE(s) ? pe_take(s, node, done) : done;
 	o->turn = (u16)((src + 1) % s->nsrc);
-	f->free = sim_max(f->free, out == SIM_OUT_PE(s) ? host_left(s, q, done) : done);
+	f->free = sim_max(f->free, done);
 	if (f->adaptive) {
 		for (rest = f->todo; rest; rest &= rest - 1)
 			want_not(sim_out(s, node, ang_lowest(rest)), src);
