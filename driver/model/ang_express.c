@@ -229,24 +229,13 @@ struct small_data {
 static_assert(ANGARA_MAX_ATOMIC <= ANGARA_PACKET_BYTES,
 	      "an atomic operation is one packet");
 
-static bool is_atomic(const struct angara_wqe *w)
-{
-	return w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH;
-}
-
-/* Does the target return data? */
-static bool returns_data(const struct angara_wqe *w)
-{
-	return w->opcode == ANGARA_OP_GET || w->opcode == ANGARA_OP_FETCH;
-}
-
 /* Is an entry, which is valid, a small operation? */
 static bool is_small(const struct angara_wqe *w)
 {
 	u32 len = le32_to_cpu(w->length);
 
 	if (w->opcode != ANGARA_OP_PUT && w->opcode != ANGARA_OP_GET)
-		return is_atomic(w);
+		return ang_is_atomic(w->opcode);
 	return len && len <= ANGARA_PACKET_BYTES;
 }
 
@@ -257,12 +246,12 @@ static void small_count(struct ang_view *v, const struct small_end *from,
 {
 	u32 len = le32_to_cpu(w->length);
 	u32 sent = w->opcode == ANGARA_OP_GET ? 0 : (u32)ang_wqe_payload(w);
-	u32 got = returns_data(w) ? len : 0;
+	u32 got = ang_returns_data(w->opcode) ? len : 0;
 	u32 answer = dir == ANGARA_PORT_NONE ? dir :
 		     ang_topo_route(&v->topo, to->n->id, from->n->id);
 
 	/* The request of a get, and the answer to a put, count the bytes, too. */
-	one_counted(v, from, to, dir, is_atomic(w) ? sent : len,
+	one_counted(v, from, to, dir, ang_is_atomic(w->opcode) ? sent : len,
 		    ang_flits_of(1, sent), ANGARA_VC_REQ);
 	one_counted(v, to, from, answer, len, ang_flits_of(1, got), ANGARA_VC_RSP);
 	from->c->cnt.tx_packets++;
@@ -282,7 +271,7 @@ static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *
 	if (w->opcode == ANGARA_OP_GET)
 		return ang_mr_read(v, t, tc, key, off, len, d->got);
 	a = (struct ang_atomic){
-		.aop = w->redop, .type = w->type, .fetch = returns_data(w),
+		.aop = w->redop, .type = w->type, .fetch = ang_returns_data(w->opcode),
 		.len = len, .key = key, .off = off,
 	};
 	return ang_atomic_do(v, t, tc, &a, (const char *)d->sent,
@@ -309,7 +298,7 @@ static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 {
 	u32 status = ANGARA_ST_OK;
 
-	if (returns_data(w))
+	if (ang_returns_data(w->opcode))
 		status = ang_mr_keep(v, n, c, sink_key(w), sink_off(w),
 				     le32_to_cpu(w->length), d->got);
 	ang_entry_done(v, n, c, w, status);
@@ -323,7 +312,7 @@ static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 
 	if (w->opcode != ANGARA_OP_GET)
 		status = ang_entry_source(v, n, c, w, d->sent);
-	if (status || !returns_data(w))
+	if (status || !ang_returns_data(w->opcode))
 		return status;
 	return ang_mr_check(v, n, c, sink_key(w), sink_off(w),
 			    le32_to_cpu(w->length), ANGARA_ACCESS_LOCAL_WRITE);
@@ -386,7 +375,7 @@ static bool small_serve(struct ang_view *v, const struct small_end *from,
 	ang_work(v, 2 * ANG_WORK_PKT);
 	small_count(v, from, to, dir, w);
 	v->small++;
-	if (!to->lane && to->n != from->n && !is_atomic(w))
+	if (!to->lane && to->n != from->n && !ang_is_atomic(w->opcode))
 		ang_lanes_calm(v, to->n, 1);
 	if (w->flags & ANGARA_WQE_NOTIFY) {
 		u32 counter = le16_to_cpu(w->counter);
@@ -427,7 +416,7 @@ bool ang_express_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	    !small_room(v, &from, dst, &dir) || small_begin(v, n, c, w, &d))
 		return false;
 	to.n = ang_node(v->fab, dst);
-	if (!small_take(v, &from, &to, notify || is_atomic(w)))
+	if (!small_take(v, &from, &to, notify || ang_is_atomic(w->opcode)))
 		return false;
 	done = small_serve(v, &from, &to, w, dir, &d);
 	small_release(v, &from, &to, notify);

@@ -340,7 +340,7 @@ static u32 source_check(struct ang_view *v, struct ang_node *n,
 
 	if (op->flags & ANGARA_WQE_INLINE || !len)
 		return ANGARA_ST_OK;
-	if (op->opcode == ANGARA_OP_ATOMIC || op->opcode == ANGARA_OP_FETCH)
+	if (ang_is_atomic(op->opcode))
 		len *= ang_atomic_operands(op->redop);
 	if (!len)
 		return ANGARA_ST_OK;
@@ -378,8 +378,7 @@ static u32 p2p_start(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	}
 	if (op->opcode != ANGARA_OP_GET)
 		status = source_check(v, n, c, op);
-	if (!status && (op->opcode == ANGARA_OP_GET ||
-			op->opcode == ANGARA_OP_FETCH))
+	if (!status && ang_returns_data(op->opcode))
 		status = sink_check(v, n, c, op);
 	if (status)
 		return status;

@@ -376,7 +376,7 @@ static inline u64 ang_wqe_payload(const struct angara_wqe *w)
 {
 	u64 len = le32_to_cpu(w->length);
 
-	if (w->opcode == ANGARA_OP_ATOMIC || w->opcode == ANGARA_OP_FETCH)
+	if (ang_is_atomic(w->opcode))
 		len *= ang_atomic_operands(w->redop);
 	return len;
 }

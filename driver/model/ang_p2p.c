@@ -128,8 +128,7 @@ static bool answer_matches(const struct ang_pkt *p, const struct ang_op *op)
 		return op->opcode == ANGARA_OP_SEND &&
 		       op->phase == ANG_SEND_ASKED;
 	default:
-		return (op->opcode == ANGARA_OP_GET ||
-			op->opcode == ANGARA_OP_FETCH) &&
+		return ang_returns_data(op->opcode) &&
 		       (u64)p->seq + p->len <= op->len;
 	}
 }

@@ -347,8 +347,7 @@ static bool bell_run(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
 	struct ang_ctx *c;
 	u64 packets;
 
-	if (v->packets || v->ops->trace || !v->fab->express ||
-	    !ang_links_perfect(v->fab) || ctx >= v->fab->cfg.ctxs)
+	if (!ang_linkless(v) || ctx >= v->fab->cfg.ctxs)
 		return false;
 	if (ang_load_acquire(&n->lanes) == ANG_LANES_OPEN &&
 	    ang_lane_bell(v, n, ctx, pi))

@@ -757,4 +757,16 @@ static inline bool ang_is_coll(u32 opcode)
 	return opcode >= ANGARA_OP_BCAST && opcode <= ANGARA_OP_BARRIER;
 }
 
+/** ang_is_atomic() - is an operation an atomic one? */
+static inline bool ang_is_atomic(u32 opcode)
+{
+	return opcode == ANGARA_OP_ATOMIC || opcode == ANGARA_OP_FETCH;
+}
+
+/** ang_returns_data() - does the target of a point-to-point operation return data? */
+static inline bool ang_returns_data(u32 opcode)
+{
+	return opcode == ANGARA_OP_GET || opcode == ANGARA_OP_FETCH;
+}
+
 #endif /* ANG_TYPES_H */
