@@ -167,10 +167,9 @@ static void draw_summary(const struct angara_fabric *f, FILE *out)
 	free(cables);
 }
 
-static void draw(const char *text, FILE *out)
+/* Draws a fabric, which @text describes, and closes it. */
+static void draw(struct angara_fabric *f, const char *text, FILE *out)
 {
-	struct angara_fabric *f = need_fabric(text);
-
 	fprintf(out, "graph fabric {\n\tlayout=%s;\n\tlabel=\"%s: %u nodes, %u switches\";\n",
 		angara_fabric_routers(f) <= WHOLE ? "neato" : "circo", text,
 		angara_fabric_nodes(f), angara_fabric_routers(f) - angara_fabric_nodes(f));
@@ -194,32 +193,32 @@ static int close_output(FILE *out, const char *name)
 
 int cmd_dot(const struct opts *o, int argc, char **argv)
 {
+	/* A wrong fabric ends the program, before the file loses what it has. */
+	struct angara_fabric *f = need_fabric(argv[0]);
 	FILE *out;
 
 	(void)argc;
-	/* A wrong fabric ends the program, before the file loses what it has. */
-	angara_fabric_close(need_fabric(argv[0]));
 	out = o->output ? fopen(o->output, "we") : stdout;
 	if (!out)
 		return fail("%s: %s", o->output, strerror(errno));
-	draw(argv[0], out);
+	draw(f, argv[0], out);
 	return close_output(out, o->output ? o->output : "standard output");
 }
 
 int cmd_svg(const struct opts *o, int argc, char **argv)
 {
+	struct angara_fabric *f = need_fabric(argv[0]);
 	FILE *dot;
 	int ret;
 
 	(void)argc;
-	angara_fabric_close(need_fabric(argv[0]));
 	/* Redirect standard output first: the drawing program inherits it. */
 	if (o->output && !freopen(o->output, "w", stdout))
 		return fail("%s: %s", o->output, strerror(errno));
 	dot = popen("dot -Tsvg", "we");
 	if (!dot)
 		return fail("dot: %s", strerror(errno));
-	draw(argv[0], dot);
+	draw(f, argv[0], dot);
 	ret = pclose(dot);
 	return ret ? fail("dot failed: install graphviz") : 0;
 }
