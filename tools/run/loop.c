@@ -132,7 +132,7 @@ static int children_note(struct run_job *job)
 	pid_t pid, *list;
 	int ret = 0;
 
-	while (f && !ret && fscanf(f, "%d", &pid) == 1) {
+	while (f && fscanf(f, "%d", &pid) == 1) {
 		list = realloc(job->before, (job->num_before + 1) * sizeof(*list));
 		if (!list) {
 			ret = -ENOMEM;
