@@ -104,7 +104,8 @@ struct ang_handle_ops {
  * @end: work item that calls ang_handle_ops.take when the file is closed
  * @ended: completed when @end is done
  * @over: set by close(2) when it stops waiting for @end, and by @end when it is
- *	done.  The second one finds @over set, and frees the handle; atomic
+ *	done.  If both set it, the second finds @over set, and frees the handle;
+ *	atomic
  */
 struct ang_handle {
 	struct ang_dev *adev;
@@ -198,8 +199,8 @@ static inline struct ang_domain *ang_file_domain(struct ang_file *file)
 /**
  * struct ang_uctx - a context and its open file
  * @h: the file
- * @of: the domain's file, referenced; mappings of the doorbell are listed in
- *	its f_mapping, that of the device's inode; constant, as all members
+ * @of: the domain's file, referenced; its f_mapping, which is that of the
+ *	device's inode, lists mappings of the doorbell; constant, as all members
  *	down to @sink
  * @dom: the domain
  * @num: number on the device

@@ -119,7 +119,7 @@ int ang_dev_counters(struct ang_dev *adev, const struct ang_cred *cred, u32 rout
  * @adev: device
  * @router: this node, or a switch that it keeps
  * @kind: ANGARA_CNT_*
- * @index: which link, tree or context
+ * @index: number of the link, tree or context
  *
  * Context: process; may sleep.
  */

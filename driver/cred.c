@@ -24,7 +24,8 @@ u32 ang_default_pkey(void)
 /**
  * ang_file_cred() - rights of the caller of an ioctl on trees
  * @file: open file
- * @cred: out: its domain's partition, or the user's own
+ * @cred: out: rights; the partition is that of the file's domain, or the user's
+ *	default partition if the file has no domain
  */
 void ang_file_cred(struct ang_file *file, struct ang_cred *cred)
 {

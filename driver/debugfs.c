@@ -78,7 +78,7 @@ static int contexts_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(contexts);
 
-/* Only root can open the file, so all rows are shown. */
+/* Only root can open these files, so they show all rows. */
 static const struct ang_cred admin = { .admin = true };
 
 /* Calls @print for the node of a device, then for each switch of the node. */
@@ -153,7 +153,7 @@ static const struct {
 	[ANGARA_CNT_CTX] = { "ctx", NAMES(ctx_names, angara_hw_ctx_counters) },
 };
 
-/* Lines of a switch begin with its number. */
+/* Prints the counters of an object.  Lines of a switch begin with its number. */
 static void counters_print(struct seq_file *m, struct ang_dev *adev, u32 router,
 			   u32 kind, u32 index)
 {

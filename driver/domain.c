@@ -27,8 +27,8 @@ static int domain_pkey(const struct angara_domain_create *cmd, u32 *pkey)
 }
 
 /*
- * Creates a domain.  @out is also set after an error of ang_adm_undecided():
- * the device may still create the domain.
+ * Creates a domain.  @out is also set after an error for which
+ * ang_adm_undecided() is true: the device may still create the domain.
  */
 static int domain_new(struct ang_dev *adev, u32 pkey, u64 job,
 		      struct ang_domain **out)

@@ -84,7 +84,7 @@ static void table_copy(struct ang_mem *to, const struct ang_mem *from)
  * @slots: entries that the table must have at least; at most ANG_MAX_MRS
  *
  * Return: 0; -ENOMEM; -EIO, also if the outcome of an earlier attempt is
- * unknown; an error of ang_adm_undecided().
+ * unknown; an error for which ang_adm_undecided() is true.
  * Context: process; may sleep; mr_lock held.
  */
 int ang_domain_grow(struct ang_domain *dom, u32 slots)

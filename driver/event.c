@@ -105,8 +105,8 @@ static bool event_is_public(u8 type)
  * ang_nl_event() - send an event to listeners
  * @adev: device
  * @type: ANGARA_AEV_* or ANGARA_NLE_*
- * @index: object of the event, see ANGARA_AEV_* and ANGARA_NLE_*
- * @value: value of the event, see there
+ * @index: number of the object; linux/angara_nl.h says which for each @type
+ * @value: value of the event, as linux/angara_nl.h defines it for @type
  *
  * Failures are not reported to the caller: a listener that misses a message
  * gets an error from its socket, and can then read the state.

@@ -86,8 +86,8 @@ long ang_ioctl_call(struct ang_ucmd *ucmd, unsigned int cmd,
 	if (nr >= num || cmd != _IO(ANGARA_IOC_TYPE, nr) || !ops[nr].execute)
 		return -ENOTTY;
 	/*
-	 * If both the device is gone and the argument is wrong, report the
-	 * device. ang_handle_enter() checks the device again.
+	 * If the device is gone and the argument is wrong, too, report that the
+	 * device is gone.  ang_handle_enter() checks the device again.
 	 */
 	return ang_handle_glance(ucmd->h) ?: ioctl_run(ucmd, &ops[nr]);
 }

@@ -47,8 +47,8 @@ static void __exit ang_exit(void)
 	ang_nl_exit();
 	ang_handle_stop();
 	/*
-	 * Call these after ang_handle_stop(), since closing a file queues their
-	 * work.
+	 * Call this after ang_handle_stop(), since closing a file queues work that
+	 * removes watches.
 	 */
 	ang_watch_stop();
 	ang_file_stop();

@@ -31,7 +31,7 @@
  * @key: key; ang_domain.mrs has the region at the slot of the key
  * @num_pages: pages charged to RLIMIT_MEMLOCK
  * @mem: pinned memory
- * @watch: notifies the process of changes of its addresses, or NULL
+ * @watch: notifies the process of changes of the region's addresses, or NULL
  */
 struct ang_mr {
 	struct mm_struct *mm;
@@ -114,7 +114,7 @@ static u32 count_pages(u64 addr, u64 length)
 
 /*
  * Pins a region.  Pinning may replace pages, for example the zero page by a
- * copy.  That marks a watched region as stale, so pin the new pages once more.
+ * copy.  That marks a watched region as stale: then unpin and pin again, once.
  */
 static int mr_pin(struct ang_dev *adev, struct ang_mr *mr)
 {
@@ -153,7 +153,7 @@ static struct ang_mr *mr_new(struct ang_domain *dom,
 
 	if (!pages)
 		return ERR_PTR(-EINVAL);
-	/* It knows whether the process may pass tagged addresses. */
+	/* access_ok() accepts a tag only if the process may pass tagged addresses. */
 	if (!access_ok(u64_to_user_ptr(cmd->addr), cmd->length))
 		return ERR_PTR(-EFAULT);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -220,8 +220,9 @@ static int entry_publish(struct ang_domain *dom, const struct ang_mr *mr)
  * Invalidates an entry.  If the fence fails, only a reset ensures that the
  * device does not use the region.
  *
- * Return: 0: the device does not use the region; an error of
- * ang_adm_undecided(): the region must stay allocated, but has no valid entry.
+ * Return: 0: the device does not use the region; an error for which
+ * ang_adm_undecided() is true: the region must stay allocated, but has no valid
+ * entry.
  */
 static int entry_withdraw(struct ang_domain *dom, u64 key)
 {

@@ -61,8 +61,8 @@ struct ang_nl_dump {
  * @fill: put object @index of @router into a message.  Return: 0; -ENOENT there
  *	is no such object; -EPERM the sender may not see the object; -EMSGSIZE
  *	no room; -EIO
- * @missing: error text if ANG_NL_ID is missing; NULL: a device is only one
- *	object of this kind, without ANG_NL_ID
+ * @missing: error text if ANG_NL_ID is missing; NULL: a device has only one
+ *	object of this kind, so requests need no ANG_NL_ID
  * @router: attribute that names the router; 0: only nodes have such objects
  * @text: maximum bytes of text of an object, in addition to the room of any
  *	message
@@ -147,7 +147,7 @@ static int put_words(struct sk_buff *skb, const struct ang_nl_counters *counters
 	return 0;
 }
 
-/* Puts counters into a message, unless the device does not answer. */
+/* Puts counters into a message; leaves them out if the device does not answer. */
 static int put_counters(struct sk_buff *skb, struct ang_dev *adev,
 			const struct ang_cred *cred, u32 router, u32 kind,
 			u32 index)
@@ -204,8 +204,8 @@ static u32 port_count(struct ang_dev *adev)
 }
 
 /*
- * Puts the counters of a link, and its state and settings, which the same
- * command reads.
+ * Puts the counters, state and settings of a link, which one command reads, into a
+ * message; leaves them out if the device does not answer.
  */
 static int put_link(struct sk_buff *skb, struct ang_dev *adev,
 		    const struct ang_cred *cred, u32 router, u32 port)

@@ -49,7 +49,8 @@ static int row_give(struct genl_info *info, struct ang_dev *adev)
  * @info: request
  *
  * Return: 0 or an error listed in linux/angara_nl.h; -EBUSY another device is
- * changing the routes; -EOPNOTSUPP the adapter does not allow it.
+ * changing the routes; -EOPNOTSUPP the adapter does not allow nodes to change
+ * routes, or the fabric is too large for a table.
  * Context: process; may sleep.
  */
 int ang_nl_route_set(struct sk_buff *skb, struct genl_info *info)

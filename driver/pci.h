@@ -23,7 +23,8 @@ struct ang_pci_vector {
  * @adev: adapter
  * @bar: BAR 0
  * @bar_addr: physical address of BAR 0
- * @ctxs: contexts that the adapter has, at most as many as BAR 0 has room for
+ * @ctxs: contexts that can be created: limited by the adapter, by the size of BAR
+ *	0, and by the number of vectors
  * @num_vectors: vectors in use; 1 without MSI-X
  * @vector: the vectors in use
  * @intx: the adapter uses an interrupt line instead of MSI-X vectors

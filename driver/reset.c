@@ -70,8 +70,8 @@ void ang_dev_reset(struct ang_dev *adev)
  * When this returns, the device is reset and cut off from memory, or is stuck;
  * several threads may call this at the same time.  Threads that wait for
  * commands, in poll(2) or on eventfds wake.  A transport calls this without
- * ang_dev_enter(), which might wait for a thread that stops the device and
- * waits for the command that failed.
+ * ang_dev_enter(): that might wait for a thread that holds registration_lock for
+ * writing, while that thread waits for the command that failed.
  * Context: process; may sleep.
  */
 void ang_dev_break(struct ang_dev *adev, const char *why)

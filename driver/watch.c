@@ -377,8 +377,9 @@ void ang_watch_exit(struct ang_domain *dom)
  * @vma: shared mapping of the notice, or of its first pages
  *
  * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the file
- * was opened; -ENXIO the file has no domain; -EINVAL more than the notice, not
- * from its beginning, or private; -EACCES the notice is read only.
+ * was opened; -ENXIO the file has no domain; -EINVAL the mapping is longer than
+ * the notice, does not start at its beginning, or is private; -EACCES the notice
+ * is read only.
  * Context: as ang_mmap().
  */
 int ang_watch_mmap(struct file *filp, struct vm_area_struct *vma)

@@ -4,9 +4,9 @@
  *
  * Each node is an adapter (&struct ang_dev) of its own.  The thread that writes
  * a register or doorbell advances the fabric itself, within a budget; a worker
- * does the remaining work.  No lock is taken on that path: the model hands
- * nodes from one view to another, and each worker has its own lists of nodes
- * with remaining work.
+ * does the remaining work.  Advancing a node takes no lock: the model hands nodes
+ * from one view to another.  Each worker has its own lists of nodes with remaining
+ * work.
  *
  * Locks: loop_lock (main.c) protects the set of fabrics, loop_worker.lock the
  * lists of that worker; only one loop_worker.lock is held at a time.  Locks of
@@ -22,9 +22,10 @@
 #define LOOP_MAX_FABRICS	64U
 /*
  * Budget of a slice, in units of work (ang_work.h); the scheduler runs between
- * slices.  Preemption is off for at most 2 * ang_work_bound() of this budget:
- * for a doorbell and for one slice.  With the configurations of make_cfg() this
- * bound is half a million units, about half a millisecond.
+ * slices.  A thread that has to be preempted runs on for at most
+ * 2 * ang_work_bound() of this budget: for a doorbell and for one slice.  With the
+ * configurations of make_cfg() this bound is half a million units, about half a
+ * millisecond.
  */
 #define LOOP_SLICE		16384U
 

@@ -207,8 +207,8 @@ static int show_fabric(const struct loop_fabric *fabric, char *buf, int at)
 	char text[ANG_TOPO_TEXT] = "graph";
 
 	/*
-	 * Writes one line with a newline; for a graph it leaves @text
-	 * unchanged.
+	 * ang_topo_describe() writes one line with a newline.  For a graph it
+	 * does not change @text.
 	 */
 	ang_topo_describe(&fabric->cfg.topo, text);
 	return sysfs_emit_at(buf, at, "%u %.*s %u %u %016llx\n", fabric->id,

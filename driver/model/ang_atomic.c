@@ -68,7 +68,7 @@ static u32 atomic_compare(u64 x, u64 y, u32 type)
 	return x == y ? SAME : less ? LESS : MORE;
 }
 
-/* For each operation, the results of comparing y with t that store t = x. */
+/* Operations store x in the target t if comparing y with t has one of these results. */
 static const u8 swaps[ANGARA_ATOMIC_NUM] = {
 	[ANGARA_ATOMIC_CSWAP] = SAME,
 	[ANGARA_ATOMIC_CSWAP_NE] = LESS | MORE | NEITHER,

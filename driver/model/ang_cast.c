@@ -14,16 +14,19 @@
  * operation.  The node is held, so no packet that its participants send down the
  * tree can overtake the train.
  *
- * The participants' memory is accessed before the train goes to the children: a
- * child may be held from then on (ang_hop.c), and no other node may wait for
- * memory of these processes, see ang_express.c.
+ * The participants' memory is accessed before the train goes to the children:
+ * after that, the view may hold a child (ang_hop.c), and a held child must not
+ * wait for memory of these processes, see ang_express.c.
  *
  * If any check fails, nothing is counted and the entry takes the usual path,
  * where the same check fails again.
  */
 #include "ang_int.h"
 
-/* Is @w, a broadcast, one train of a participant at the root of an open tree? */
+/*
+ * May the broadcast @w be executed at once?  It has to be one train of a
+ * participant at the root of an open tree, with empty FIFOs and room on the links.
+ */
 static bool cast_may(struct ang_view *v, struct ang_node *n,
 		     const struct ang_ctx *c, const struct angara_wqe *w)
 {
@@ -61,7 +64,10 @@ static void cast_head(const struct ang_node *n, const struct ang_ctx *c,
 	p->off = le64_to_cpu(w->roff);
 }
 
-/* Read the data into a payload buffer.  Return: false: none, or an error. */
+/*
+ * Read the data into a payload buffer.  Return: false if no buffer is free, or the
+ * data cannot be read.
+ */
 static bool cast_read(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		      const struct angara_wqe *w, struct ang_pkt *p)
 {

@@ -95,7 +95,7 @@ static void result_down(struct ang_view *v, struct ang_node *n,
 	ang_tree_down(v, n, p->tree, ANGARA_ST_MISMATCH, parent, 0);
 }
 
-/* Return: the operation that a packet names, NULL if its context is gone. */
+/* Return: the operation that a packet names; NULL if there is no such operation now. */
 static struct ang_op *op_named(struct ang_view *v, struct ang_node *n,
 			       const struct ang_pkt *p, u32 ctx, u32 opcode)
 {
@@ -139,7 +139,8 @@ void ang_result_p2p(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: result; the caller's payload reference passes to this function
  *
- * The root has a result only after this node has sent its contribution up.
+ * The root has a result only after this node has sent its contribution up: an
+ * earlier packet is forged, and is dropped.
  */
 void ang_result_arrive(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p)
@@ -245,7 +246,7 @@ static void bcast_eject(struct ang_view *v, struct ang_node *n,
  * @n: node
  * @p: packet; the caller keeps its payload reference
  * @in: link by which it arrived, ANGARA_PORT_NONE if the node sent it itself
- * @but: participant that takes the packet itself and is skipped, or NULL
+ * @but: participant to skip, to which the caller gives the packet; or NULL
  */
 void ang_eject(struct ang_view *v, struct ang_node *n, const struct ang_pkt *p,
 	       u32 in, const struct ang_ctx *but)
@@ -335,7 +336,7 @@ static u32 outs_count(const struct ang_outs *outs)
 }
 
 /*
- * Serve the packet at the head of a FIFO or ring, which the caller has checked.
+ * Serve the packet at the head of a FIFO or ring; the caller has checked the packet.
  * @outs: all outputs of the packet; @todo: outputs that have not got a copy
  * yet. If the tree goes down meanwhile, the remaining copies are dropped.
  * Return: true if there was progress; todo->valid is 0 when the packet is
@@ -369,7 +370,7 @@ static bool bcast_distribute(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * ang_outputs_down() - count a packet from the parent.  Return: its outputs.
+ * ang_outputs_down() - count a packet that goes down the tree.  Return: its outputs.
  */
 struct ang_outs ang_outputs_down(struct ang_node *n, const struct ang_pkt *p)
 {
@@ -460,7 +461,7 @@ static bool request_root(struct ang_node *n, const struct ang_pkt *p)
 }
 
 /*
- * Take a request for a broadcast at a node.  Return: false if it has to wait.
+ * Take a broadcast request from a child.  Return: false if it has to wait.
  */
 static bool request_up(struct ang_view *v, struct ang_node *n,
 		       const struct ang_pkt *p, u32 dir)
@@ -621,7 +622,7 @@ bool ang_down_now(struct ang_view *v, struct ang_node *n,
 	return true;
 }
 
-/* Serve the PE's FIFO.  Return: false if the packet at the head has to wait. */
+/* Serve the packet at the head of the PE's FIFO.  Return: false if it has to wait. */
 static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		    const struct ang_pkt *p, bool *progress)
 {
@@ -650,7 +651,7 @@ static bool pe_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 	return !f->todo.valid;
 }
 
-/* Serve the root FIFO.  Return: false if the packet at the head has to wait. */
+/* Serve the packet at the head of the root FIFO.  Return: false if it has to wait. */
 static bool root_take(struct ang_view *v, struct ang_node *n, struct ang_fifo *f,
 		      const struct ang_pkt *p, bool *progress)
 {
@@ -689,7 +690,7 @@ static bool fifo_step(struct ang_view *v, struct ang_node *n, u32 which)
 /**
  * ang_pegroup() - route the packets in the PEGroup FIFOs
  * @v: view
- * @n: node; ang_node.at is 1 if the PE's FIFO was served before
+ * @n: node; ang_node.at is 1 if the last step ended after it served the PE's FIFO
  *
  * Return: true if something was done.
  */

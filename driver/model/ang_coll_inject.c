@@ -13,8 +13,8 @@
  * @seq: number of the train's first packet
  * @npkts: number of packets of the train
  *
- * If credits are missing and a credit timer runs, the timer may expire to
- * supply them.
+ * If credits are missing and a credit timer runs, the timer of a patient view
+ * (ang_view.patient) expires at once, which supplies the credits.
  */
 bool ang_reduce_room(struct ang_view *v, struct ang_node *n,
 		     const struct ang_tree *t, u32 seq, u32 npkts)

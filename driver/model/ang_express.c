@@ -24,9 +24,9 @@
  * very long, while a link has faults or is down, and after nodes have been
  * lost.
  *
- * A put or get of one packet, and an atomic operation, is a small operation: if
- * its context has no other operation pending, it does not even get an entry in
- * the list of operations.  Its target may be the node itself.  Several threads may
+ * A put or get of one packet, and an atomic operation, is a small operation.  If
+ * its context has no other operation pending, it needs no struct ang_op.  Its
+ * target may be the node itself.  Several threads may
  * execute small puts and gets at once in the lanes of a node that no view holds
  * (ang_lane.c).
  */
@@ -278,7 +278,7 @@ static u32 small_access(struct ang_view *v, struct ang_node *t, struct ang_ctx *
 			     a.fetch ? d->got : NULL);
 }
 
-/* Where an operation that returns data stores it. */
+/* Region in which an operation stores the data that the target returns. */
 static u32 sink_key(const struct angara_wqe *w)
 {
 	return le32_to_cpu(w->opcode == ANGARA_OP_GET ? w->lkey : w->aux_key);
@@ -304,7 +304,7 @@ static void small_done(struct ang_view *v, struct ang_node *n, struct ang_ctx *c
 	ang_entry_done(v, n, c, w, status);
 }
 
-/* Read the source, and check the sink, if there are any.  Return: ANGARA_ST_*. */
+/* Read the source and check the sink, where the operation has one.  Return: ANGARA_ST_*. */
 static u32 small_begin(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		       const struct angara_wqe *w, struct small_data *d)
 {

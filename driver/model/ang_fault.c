@@ -4,7 +4,7 @@
  *
  * ang_fabric.flawed counts links with faults and lost nodes: while it is 0, all
  * links are perfect, and operations may bypass them. ang_fabric.broken counts
- * links that carry no packets: while it is 0, no node checks paths.
+ * links that are down and lost nodes: while it is 0, no node checks paths.
  *
  * A link goes down in both directions, by command or because its retries are
  * used up.  A link that is down drops all packets.  All nodes search for
@@ -166,7 +166,7 @@ static bool faults_clear(struct ang_fabric *fab, struct ang_node *n)
 /**
  * ang_faults_reset() - undo the faults that a node has set, when it is reset
  * @v: view
- * @n: node or switch, held, which handles losses meanwhile
+ * @n: node or switch, held; the caller has called ang_lost() for it
  *
  * Return: true; false if links may not go up yet.  The node is woken when this
  * may have changed; then call again.
@@ -183,7 +183,7 @@ bool ang_faults_reset(struct ang_view *v, struct ang_node *n)
 
 /**
  * ang_faults_torn() - undo the faults that a torn node (its holder died) has
- * set, without waiting before its links go up
+ * set; links that it took down go up at once
  * @v: view, which has handled losses for all other nodes
  * @n: node or switch
  */

@@ -22,7 +22,7 @@
 #define ANG_RETRY_WINDOW	64U	/* packets in flight */
 #define ANG_RETRY_TRAINS	16U	/* trains kept, a power of two */
 #define ANG_RETRY_TIMEOUT	1024U	/* cycles, plus the link's delay */
-#define ANG_RETRY_TRIES		128U	/* timeouts in a row that take the link down */
+#define ANG_RETRY_TRIES		128U	/* rounds without progress that take the link down */
 
 /**
  * struct ang_fault - what happens to packets and acknowledgements of a link
@@ -83,7 +83,7 @@ static inline u16 ang_seq_add(u16 seq, u32 by)
  * @sent: packets sent from @base on
  * @ack: number that the far end expects next
  *
- * Return: their number; 0 if @ack acknowledges none of the packets sent.
+ * Return: number of packets; 0 if @ack acknowledges none of the packets sent.
  */
 static inline u32 ang_retry_acked(u16 base, u32 sent, u16 ack)
 {
@@ -98,7 +98,7 @@ static inline u32 ang_retry_acked(u16 base, u32 sent, u16 ack)
  * @fault: what happens to packets
  * @rng: state of the generator that selects the packets
  * @due: clock at which the packets in flight arrive
- * @tries: times in a row that no acknowledgement came
+ * @tries: rounds in a row in which no packet was acknowledged
  * @held: number of packets that the link keeps, since they are not acknowledged
  * @fresh: number of these packets that were never sent
  * @base: sequence number of the oldest of these packets

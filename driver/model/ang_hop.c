@@ -10,16 +10,16 @@
  * by packets, and for each hop the packet may use the link or bypass it.
  *
  * A contribution goes into the parent's Reducer, a request into the root's
- * FIFO, a result or broadcast to the participants of a leaf, a credit to its
- * counter.  Other packets are put into the ring of the neighbor, which then has
- * work.
+ * FIFO, a result or broadcast to the participants of a leaf; a credit is added to
+ * the child's credits.  Other packets are put into the ring of the neighbor, which
+ * then has work.
  *
  * After a doorbell (ang_view.climb), the view keeps holding a neighbor that now
  * has work, at most one (ang_view.hop), and advances it when the sender is
  * released: so the last contribution travels up to the root, and the result
  * down, without a run queue.  A view holds at most three nodes: the sender, its
- * neighbor, and the neighbor kept before.  A thread that dies leaves no other
- * node torn.  If the neighbor is busy, the packet uses the link.
+ * neighbor, and the neighbor kept before.  A thread that dies leaves only these
+ * nodes torn.  If the neighbor is busy, the packet uses the link.
  */
 #include "ang_int.h"
 

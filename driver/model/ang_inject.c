@@ -51,7 +51,7 @@ static int write_cqe(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @v: view
  * @n: node
  * @c: context
- * @cqe: completion; this sets its phase
+ * @cqe: completion; this function sets its phase
  */
 void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		  struct angara_cqe *cqe)
@@ -64,8 +64,8 @@ void ang_complete(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 }
 
 /*
- * ang_op_unqueue() - as ang_op_sent(), for an operation that still has data to
- * inject
+ * ang_op_unqueue() - as ang_op_sent(), for an operation that is not yet marked as
+ * sent (ang_op.sent_all)
  */
 void ang_op_unqueue(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)
@@ -631,7 +631,7 @@ bool ang_fetch_small(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	return true;
 }
 
-/* Execute an entry at once.  Return: false: it becomes an operation. */
+/* Execute an entry at once.  Return: false: the entry has to become an operation. */
 static bool entry_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 			  const struct angara_wqe *w)
 {

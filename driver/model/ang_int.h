@@ -369,8 +369,8 @@ u32 ang_atomic_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    const struct ang_pkt *p, struct ang_pkt *reply);
 
 /*
- * Return: bytes that an entry reads from local memory, or contains inline.  Also for
- * refused entries, whose number may be too large.
+ * Return: bytes that an entry reads from local memory, or contains inline.  For an
+ * entry that is refused, the number may exceed all limits.
  */
 static inline u64 ang_wqe_payload(const struct angara_wqe *w)
 {
@@ -400,7 +400,7 @@ bool ang_down_now(struct ang_view *v, struct ang_node *n,
 		  const struct ang_pkt *p, u32 dir);
 bool ang_pegroup(struct ang_view *v, struct ang_node *n);
 
-/** ang_fifo_empty() - has a PEGroup FIFO no packet? */
+/** ang_fifo_empty() - is a PEGroup FIFO empty? */
 static inline bool ang_fifo_empty(const struct ang_node *n, u32 which)
 {
 	return n->fifo[which].head == n->fifo[which].tail;
@@ -483,7 +483,7 @@ bool ang_order_turn(struct ang_view *v, struct ang_node *n,
 void ang_order_flush(struct ang_view *v, struct ang_slot *s);
 
 /* ang_tree_state.c */
-/** ang_tree_knows() - is the tree up, in the life that the packet is for? */
+/** ang_tree_knows() - is the tree up, and its row in the life that @p is for? */
 static inline bool ang_tree_knows(const struct ang_tree *t,
 				  const struct ang_pkt *p)
 {
@@ -574,8 +574,8 @@ void ang_detour_torn(struct ang_view *v, struct ang_node *n);
  * @router: node or switch
  * @dst: node
  *
- * Paths that bypass links use ang_topo_route(): there are none while packets
- * follow a table.
+ * Operations that bypass links use ang_topo_route() instead: no operation
+ * bypasses links while packets follow a table.
  *
  * Return: port; ANGARA_PORT_NONE if @router is @dst, or no route leads there.
  */
@@ -588,7 +588,7 @@ static inline u32 ang_route(const struct ang_view *v, u32 router, u32 dst)
 	       ang_topo_route(&v->topo, router, dst);
 }
 
-/** ang_halted() - must nodes not send requests and results? */
+/** ang_halted() - must nodes hold back requests and results? */
 static inline bool ang_halted(const struct ang_view *v)
 {
 	return READ_ONCE(v->fab->detour) & ANG_DETOUR_HALT;

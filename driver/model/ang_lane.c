@@ -59,8 +59,8 @@ static struct ang_lane *lane_enter(struct ang_node *n, struct ang_lane *l)
  * @n: node of @c
  * @t: target node
  *
- * Return: a lane, undo with ang_lane_leave(); NULL if the lanes are not open,
- * or none is free.
+ * Return: a lane, which the caller leaves by ang_lane_leave(); NULL if the lanes
+ * are not open, or none is free.
  */
 struct ang_lane *ang_lane_target(struct ang_view *v, const struct ang_ctx *c,
 				 const struct ang_node *n, struct ang_node *t)
@@ -132,8 +132,8 @@ bool ang_lane_bell(struct ang_view *v, struct ang_node *n, u32 ctx, u32 pi)
  * @npkts: number of packets
  * @flits: number of flits
  *
- * A lane counts packets of one link; if the link changes, the counts of the
- * previous link are added to its port.
+ * A lane counts packets of one link; if the link changes, the lane's counts are
+ * added to those of the previous link's port.
  */
 void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 		   u32 dir, u32 npkts, u32 flits)
@@ -159,8 +159,8 @@ void ang_lane_send(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
  * @c: context
  * @len: payload bytes
  *
- * A lane counts packets of one context; if the context changes, the counts of
- * the previous context are added to it.
+ * A lane counts packets of one context; if the context changes, the lane's counts
+ * are added to those of the previous context.
  */
 void ang_lane_receive(struct ang_view *v, struct ang_node *n, struct ang_lane *l,
 		      const struct ang_ctx *c, u32 len)
@@ -272,7 +272,7 @@ bool ang_lanes_close(struct ang_view *v, struct ang_node *n)
  * @fab: fabric, all of whose nodes are held or fenced
  * @n: node
  *
- * Return: is a context in a source lane?
+ * Return: true if a thread is in a source lane.
  */
 bool ang_lanes_bar(struct ang_fabric *fab, struct ang_node *n)
 {

@@ -3,9 +3,9 @@
  * The last contribution to a reduction of one packet.
  *
  * Packets define the behaviour; this shortcut must have the same effects, as in
- * ang_hop.c.  If an allreduce or barrier lacks one contribution, and its
- * participant is at the root or at a leaf right below the root, the entry of
- * that participant is executed at once: its data is combined into the root's
+ * ang_hop.c.  If an allreduce or barrier lacks only the contribution of one
+ * participant, and this participant is at the root or at a leaf right below the
+ * root, its entry is executed at once: the data is combined into the root's
  * Reducer, and the participant gets the result immediately, without an
  * operation or packet.  Each counter gets the value that it would get by
  * packets.  The other participants get the result as usual.
@@ -88,7 +88,7 @@ static bool node_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 
 /*
  * Is the node's contribution the last that the parent, which must be the root,
- * lacks? If so, the root is taken.
+ * lacks? Takes the parent if it is idle: the caller releases l->parent.
  */
 static bool parent_lacks(struct ang_view *v, struct ang_node *n, struct last *l)
 {
@@ -183,7 +183,7 @@ static void last_take(struct ang_view *v, struct ang_node *n, struct last *l)
 	ang_entry_done(v, n, c, w, status);
 }
 
-/* Return: ports of the root that lead to other children than the node. */
+/* Return: ports of the root to its children, except the child that contributes last. */
 static u64 other_children(const struct last *l, const struct ang_node *root)
 {
 	u64 links = root->tree[l->p.tree].row.ports;
@@ -210,8 +210,8 @@ static void root_issue(struct ang_view *v, struct ang_node *root,
 }
 
 /*
- * Can the root distribute the result at once? A packet that a participant with the
- * result sends down the tree must not overtake the result.
+ * Can the root distribute the result at once? If not, a participant that has the
+ * result could send a packet down the tree that overtakes the result.
  */
 static bool root_free(struct ang_view *v, const struct last *l, struct ang_node *root)
 {
@@ -220,8 +220,8 @@ static bool root_free(struct ang_view *v, const struct last *l, struct ang_node 
 }
 
 /*
- * Distribute the root's result, when all have contributed; @l->c takes it
- * later.
+ * All have contributed: distribute the root's result, except to the context of
+ * the entry, which gets the result by last_take().
  */
 static void last_finish(struct ang_view *v, struct ang_node *n, struct last *l)
 {

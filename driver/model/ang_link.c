@@ -332,8 +332,8 @@ static u64 link_bufs_before(const struct ang_cfg *cfg, u32 port)
 }
 
 /**
- * ang_link_bufs() - number of buffers that a node needs if its links are
- * carried by the host
+ * ang_link_bufs() - number of buffers that a node needs if the host carries the
+ * packets of its links
  * @cfg: configuration whose dimensions are within bounds
  *
  * Return: number of buffers, which may exceed ANG_MAX_LINK_BUFS; 0 without
@@ -375,7 +375,7 @@ static u64 link_buf_find(struct ang_view *v, struct ang_node *n,
 	return 0;
 }
 
-/** ang_buf_try() - as ang_buf_get(), without waiting for a buffer */
+/** ang_buf_try() - as ang_buf_get(), but the node is not woken when a buffer is freed */
 u64 ang_buf_try(struct ang_view *v, struct ang_node *n, u32 kind)
 {
 	u32 base;

@@ -177,11 +177,12 @@ struct ang_list {
  * @host: argument for @ops
  * @topo: topology of @fab, with the table in the fabric's memory
  * @runq: nodes with work that this view will advance
- * @timers: nodes whose credit timer runs.  All timers expire when @runq is
- *	empty; while it is not, one timer expires every TIMER_STEPS steps
+ * @timers: nodes with a running timer, of credits or of links.  All timers
+ *	expire when @runq is empty; else one timer expires every TIMER_STEPS
+ *	steps
  * @patient: timers do not expire when @runq is empty: ang_run() returns, the
  *	host decides when they expire, and ang_view_busy() may stay true.  A
- *	node that waits for credits when it is released gets them at once
+ *	reduction that needs credits gets them at once, see ang_reduce_room()
  * @packets: true: all operations use packets; false: some operations are
  *	executed without packets, see ang_express.c
  * @express: injected trains bypass links if their target is idle
@@ -345,7 +346,7 @@ bool ang_tree_look(struct ang_view *v, u32 router, u32 tree,
 		   struct ang_tree_look *look);
 
 /**
- * ang_tree_lives() - is a row up, and was it not set again since?
+ * ang_tree_lives() - is a row up, still in the life that was looked up?
  * @fab: fabric
  * @router: router that exists
  * @tree: TreeId, in range
@@ -442,8 +443,7 @@ u32 ang_look_ctx(struct ang_view *v, u32 node, u32 ctx);
 bool ang_view_busy(const struct ang_view *v);
 
 /*
- * Move the first @count nodes of @from, or all if there are fewer, to the end
- * of
+ * Move the first @count nodes of @from, or all if there are fewer, to the end of
  * @to.  The caller locks both lists.
  */
 void ang_list_move(struct ang_fabric *fab, struct ang_list *to,
@@ -458,10 +458,10 @@ typedef bool (*ang_want_fn)(const void *arg, u32 node);
  */
 void ang_list_pick(struct ang_fabric *fab, struct ang_list *to,
 		   struct ang_list *from, ang_want_fn want, const void *arg);
-/** As ang_list_pick(), for a list of credit timers. */
+/** As ang_list_pick(), for a list of timers (ang_view.timers). */
 void ang_timers_pick(struct ang_fabric *fab, struct ang_list *to,
 		     struct ang_list *from, ang_want_fn want, const void *arg);
-/** As ang_list_splice(), for a list of credit timers. */
+/** As ang_list_splice(), for a list of timers (ang_view.timers). */
 void ang_timers_splice(struct ang_fabric *fab, struct ang_list *to,
 		       struct ang_list *from);
 

@@ -20,8 +20,8 @@ static int mr_read64(struct ang_view *v, struct ang_node *n, u64 addr, u64 *val)
 }
 
 /*
- * ang_pages_load() - slow path of ang_pages_at(): look up another page than
- * last time
+ * ang_pages_load() - slow path of ang_pages_at(): look up page @index, which is
+ * not the page looked up last
  */
 int ang_pages_load(struct ang_view *v, struct ang_node *n,
 		   struct ang_pages *pages, u32 index)
@@ -46,8 +46,8 @@ static u32 mr_entry(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	if (slot >= d->mrs)
 		return ANGARA_ST_KEY;
 	/*
-	 * Several threads may be in lanes: none of them changes the cached
-	 * page.
+	 * Several threads may be in lanes of the node: use a copy of the cached
+	 * page, so none of them changes it.
 	 */
 	if (READ_ONCE(n->lanes)) {
 		seen = d->mrt;

@@ -16,10 +16,10 @@
  * the number of waiting messages; the sender's adapter keeps the messages
  * (ang_send.c).  When there is room, the waiting nodes have turns, one at a time
  * and round robin: a READY lets the node send the message that has waited
- * longest for this receiver.  The next node has its turn when that message has
- * arrived, or when the node has answered that it has no message.  So neither a
- * long message nor a distant node starves.  No timer is needed, because of this
- * order:
+ * longest for this receiver.  The next node has its turn when the receiver has
+ * taken the first train of that message, or when the node has answered that it
+ * has no message.  So neither a long message nor a distant node starves.  No timer
+ * is needed, because of this order:
  *
  *   receiver stores ANGARA_CTR_MSG_WAIT | process stores msg_ci
  *   full barrier                        | full barrier
@@ -29,12 +29,13 @@
  * and rings the doorbell.  When a context is destroyed, nodes that wait for
  * room still get a READY, and their messages end with an error.
  *
- * A remote node may never answer its READY.  So a remote node has a turn only if
- * it is known to wait: the context has refused a message of the node, in the
- * right partition and job, in this life of the context, or the node has told so
- * at the end of such a turn; in large fabrics, where nodes form groups, a node of
- * its group has.  Other remote nodes may wait for an earlier life, or only claim
- * to wait: they get a READY, and the next node has its turn at once.
+ * A remote node may never answer its READY.  So the context waits for an answer
+ * only if the remote node is known to wait: in this life of the context, the
+ * context has refused a message of the node in the right partition and job, or
+ * the node has answered such a READY and has more messages.  In large fabrics,
+ * where nodes form groups, one such node makes its whole group known.  Other
+ * remote nodes may wait for an earlier life, or only claim to wait: they get a
+ * READY, and the next node has its turn at once.
  */
 #include "ang_int.h"
 
@@ -151,7 +152,7 @@ static void msg_wait_set(struct ang_view *v, struct ang_node *n,
 	c->area.notified = (u8)wait;
 }
 
-/* Records that nodes which wait for room may have to be notified. */
+/* Note that a waiting node may have to get a READY: the context's turn checks this. */
 void ang_msg_wake_later(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 {
 	c->wake = 1;
@@ -159,8 +160,8 @@ void ang_msg_wake_later(struct ang_view *v, struct ang_node *n, struct ang_ctx *
 }
 
 /*
- * Return: most groups.  With remote nodes, the second half of ang_ctx.waiting
- * has the groups that are known to wait.
+ * Return: maximum number of groups.  With remote nodes, the second half of
+ * ang_ctx.waiting has the groups that are known to wait.
  */
 static u32 groups_most(const struct ang_fabric *fab)
 {
@@ -176,7 +177,7 @@ static u32 group_shift(const struct ang_fabric *fab)
 	return shift;
 }
 
-/* @known: the node is known to wait; see the head of this file. */
+/* Note that a node waits.  @known: it is known to wait, see the head of this file. */
 static void wait_add(struct ang_fabric *fab, struct ang_ctx *c, u32 node, bool known)
 {
 	u32 group = node >> group_shift(fab);
@@ -202,7 +203,7 @@ static bool known_clear(struct ang_fabric *fab, struct ang_ctx *c, u32 group)
 	return known;
 }
 
-/* Give the turn to the next waiting group of nodes, which exists. */
+/* Give the turn to the next waiting group of nodes.  There is at least one. */
 static void turn_take(struct ang_fabric *fab, struct ang_ctx *c)
 {
 	struct ang_area *a = &c->area;
@@ -455,7 +456,8 @@ static u32 rest_take(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
  * @n: node
  * @c: receiver
  * @p: train
- * @reply: answer; its type changes to RNR if the message is refused; gets @off
+ * @reply: answer; out: place of the record in @off, or type RNR if the message is
+ *	refused
  *
  * Return: ANGARA_ST_*.
  */
@@ -472,7 +474,7 @@ static bool is_lost(struct ang_view *v, struct ang_node *n, u32 node)
 	return ang_lost_between(v, n, node) != ANG_NONE;
 }
 
-/* Does the receiver wait until the node at the turn has answered its READY? */
+/* Must the node that has the turn answer its READY before another node has a turn? */
 static bool turn_stays(const struct ang_view *v, const struct ang_area *a)
 {
 	return a->known ||
@@ -505,8 +507,8 @@ bool ang_msg_wake(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 	if (!a->turn)
 		turn_take(v->fab, c);
 	/*
-	 * Senders may still wait for an earlier context of this number, which
-	 * is gone.
+	 * The senders may wait for an earlier context of this number.  Then the
+	 * process of this context is not notified yet.
 	 */
 	if (live && !a->notified) {
 		msg_wait_set(v, n, c, 1);
@@ -594,7 +596,7 @@ u32 ang_msg_area(struct ang_view *v, struct ang_node *n, u32 ctx,
 		return ANGARA_ADM_ST_PARAM;
 	c->area.pages.list = le64_to_cpu(arg->pages);
 	c->area.units = (1U << arg->log2) / UNIT;
-	/* Senders may have waited for the previous buffer. */
+	/* Senders may wait since an earlier context of this number refused them. */
 	if (c->area.turn || c->wait_words) {
 		msg_wait_set(v, n, c, 1);
 		ang_msg_wake_later(v, n, c);
@@ -637,8 +639,8 @@ void ang_msg_destroy(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
  * @place: what to check, below ANG_MSG_PLACES: one of ang_area.part, the turn,
  *	or the outstanding READY
  *
- * Messages that lost nodes have begun become VOID records, and if a lost node
- * had the turn, the next node gets it.
+ * A message that a lost node has begun becomes a VOID record.  If a lost node has
+ * the turn, the next node gets the turn.
  */
 void ang_msg_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c, u32 place)
 {

@@ -238,7 +238,7 @@ static bool ring_step(struct ang_view *v, struct ang_node *n,
 }
 
 /*
- * Serve ring @nr, and set ang_node.moved if a packet moved.
+ * Serve ring @nr, and set @progress to true if a packet moved.
  * Return: true if the ring is empty now.
  */
 static inline bool ring_turn(struct ang_view *v, struct ang_node *n, u32 nr,
@@ -358,14 +358,14 @@ static bool has_work(const struct ang_node *n)
 	       n->retry_ports;
 }
 
-/** ang_node_due() - does a node have work pending for its trees? */
+/** ang_node_due() - does a node have work pending in rings, trees or FIFOs? */
 bool ang_node_due(const struct ang_node *n)
 {
 	return n->rx || n->red_trees || fifos_hold(n);
 }
 
 /**
- * ang_node_settle() - do the pending work of a node's trees, outside of a step
+ * ang_node_settle() - serve a node's rings, trees and FIFOs, outside of a step
  * @v: view; ang_view.stop limits the work
  * @n: node, between two steps
  *
@@ -388,8 +388,8 @@ void ang_node_settle(struct ang_view *v, struct ang_node *n)
 }
 
 /*
- * Is the step over, after stage @stage?  If not, the round continues with the
- * rest of the stage, or with the next stage.
+ * Is the step over, after stage @stage?  If so, the next step continues the round
+ * with the rest of this stage, or with the next stage.
  */
 static bool stage_over(struct ang_view *v, struct ang_node *n, u32 stage)
 {
@@ -581,7 +581,7 @@ u64 ang_work_piece(const struct ang_cfg *cfg)
 			     ANG_MAX_PLACES) * (u64)ang_combine_work(reduce, ANGARA_TYPE_FLOAT,
 					   ANGARA_RED_SUM);
 	/*
-	 * Each operation that ends is searched in a list, which then gets
+	 * Each operation that ends is searched for in a list, which then gets
 	 * shorter.
 	 */
 	u64 down = (u64)ANGARA_MAX_LOCAL * cfg->ops *

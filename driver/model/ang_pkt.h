@@ -11,18 +11,18 @@
 #define ANG_PKT_VOID		0	/* to be dropped, see ang_recover.c */
 #define ANG_PKT_PUT		1	/* REQ */
 #define ANG_PKT_GET		2	/* REQ */
-#define ANG_PKT_ACK		3	/* RSP: to PUT train, or refused GET */
-#define ANG_PKT_DATA		4	/* RSP: answer to a GET */
-#define ANG_PKT_RESULT		5	/* RSP: end of a reduce */
+#define ANG_PKT_ACK		3	/* RSP: answer to PUT, SEND or ATOMIC */
+#define ANG_PKT_DATA		4	/* RSP: answer to GET, or ATOMIC with FETCH */
+#define ANG_PKT_RESULT		5	/* RSP: result of a REDUCE, from the root */
 #define ANG_PKT_BCAST		6	/* UP: to the root; DOWN: from it */
 #define ANG_PKT_REDUCE		7	/* UP */
 #define ANG_PKT_ALLREDUCE	8	/* UP; DOWN: result */
-#define ANG_PKT_CREDIT		9	/* DOWN: seq credits of 8 results */
+#define ANG_PKT_CREDIT		9	/* DOWN: seq credits, for 8 results each */
 #define ANG_PKT_ABORT		10	/* UP, DOWN: the tree is down */
 #define ANG_PKT_SEND		11	/* REQ: train of a message */
 #define ANG_PKT_ATOMIC		12	/* REQ */
 #define ANG_PKT_READY		13	/* REQ: there is room for messages again */
-#define ANG_PKT_RNR		14	/* RSP: a message refused for now */
+#define ANG_PKT_RNR		14	/* RSP: a message is refused for now */
 #define ANG_PKT_READY_ACK	15	/* RSP: len: messages to come, 0 or 1 */
 #define ANG_PKT_OPEN		16	/* UP, DOWN: life of a row */
 #define ANG_PKT_MGMT		17	/* in trace records: see ang_mgmt.c */
@@ -108,8 +108,8 @@ struct ang_pkt {
 
 /**
  * ang_pkt_era() - get the field of a request that holds the era (ang_lost.c)
- * @p: request; for READY, the era in which it was sent, else in which its
- *	operation started
+ * @p: request; a READY has the era in which it was sent, any other request the
+ *	era in which its operation started
  */
 static inline u32 *ang_pkt_era(struct ang_pkt *p)
 {

@@ -20,7 +20,7 @@
 #define TYPE		(1U << 2)	/* has dtype and redop */
 #define DATA		(1U << 3)	/* has a payload if the status is 0 */
 #define MANY		(1U << 4)	/* npkts follows from len */
-#define TURN		(1U << 5)	/* may have ANG_PF_TURN; likewise below */
+#define TURN		(1U << 5)	/* may have ANG_PF_TURN; FETCH, MORE, WHOLE: likewise */
 #define FETCH		(1U << 6)
 #define MORE		(1U << 7)
 #define WHOLE		(1U << 8)
@@ -123,11 +123,11 @@ bool ang_remote_give(struct ang_view *v, u32 node, u32 dir, u32 vc,
 
 /*
  * Does the route from the packet's source to its destination leave @from by
- * @dir?  So a peer can name only sources whose packets pass its routers, and
- * cannot answer in the name of other nodes.
+ * @dir?  This check lets a peer name only sources whose packets pass its routers,
+ * so the peer cannot answer in the name of other nodes.
  *
  * The source of a RESULT may be a node that has caused an error, so only the
- * rest of its route is checked.
+ * route from @from on is checked.
  *
  * With cfg.remote the topology's routes are in use: ROUTE_SET is refused.
  */

@@ -45,7 +45,7 @@ static u32 frame_place(u8 at)
 	return at % ANG_RETRY_TRAINS;
 }
 
-/* Return: the train whose packets the far end takes next. */
+/* Return: the train whose packets the far end takes next.  @r: out: ring of the train. */
 static struct ang_pkt *open_slot(struct ang_view *v, struct ang_port *port,
 				 struct ang_ring **r)
 {
@@ -150,8 +150,9 @@ static u32 frame_fate(struct ang_retry *r)
 }
 
 /*
- * Deliver @many packets of the window; the link may lose some.
- * Return: false if no acknowledgement is sent, or it does not arrive.
+ * Deliver @many packets of the window; the link may lose some.  @missed: set to
+ * true if the far end sees a gap.
+ * Return: true if an acknowledgement arrives intact at the near end.
  */
 static bool window_arrive(struct ang_view *v, struct ang_port *port, u32 many,
 			  bool *missed)
@@ -308,8 +309,8 @@ static bool port_turn(struct ang_view *v, struct ang_node *n, u32 dir)
 }
 
 /*
- * Return: clock at which the first link with packets in flight is due; 0 if no
- * link has packets in flight.
+ * Return: clock at which the first of the links with packets in flight is due, at
+ * least 1.  There is such a link.
  */
 static u64 first_due(struct ang_view *v, struct ang_node *n)
 {

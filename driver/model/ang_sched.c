@@ -15,10 +15,11 @@
  * Threads with small operations may access a node that no view holds; see
  * ang_lane.c.
  *
- * A timer expires when the node's clock has reached the deadline, or earlier:
- * the model emulates no real time, so a node's clock jumps to the deadline when
- * the view has no other work, and sometimes before that.  So a node that waits
- * for credits does not have to wait until other nodes become idle.
+ * A timer expires when the node's clock has reached the deadline, or earlier.
+ * The model emulates no real time: if the view has no other work, the node's
+ * clock jumps to the deadline.  While the view is busy, one clock jumps every
+ * TIMER_STEPS steps, so a node that waits for credits does not have to wait
+ * until other nodes become idle.
  */
 #include "ang_int.h"
 
@@ -316,7 +317,7 @@ void ang_node_leave(struct ang_view *v, struct ang_node *n)
 		list_push(v->fab, &v->runq, n->id);
 }
 
-/* Let the timer of a busy node expire if its clock has reached the deadline. */
+/* Let the credit timer of a node expire if its clock is far past the deadline. */
 static void timer_look(struct ang_view *v, struct ang_node *n)
 {
 	if (n->clock >= n->timer + ANG_CREDIT_BUSY)

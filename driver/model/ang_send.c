@@ -289,7 +289,8 @@ void ang_send_ready(struct ang_view *v, struct ang_node *n,
  * @c: context
  * @op: operation
  *
- * Return: true if the receiver waits for the end of the message.
+ * Return: true if the operation becomes a ghost, since the receiver waits for the
+ * end of the message; false: the caller frees the operation.
  */
 bool ang_send_ghost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		    struct ang_op *op)

@@ -45,7 +45,7 @@ const char *ang_topo_number(const char *text, u32 max, u32 *value)
 
 /*
  * Reads sizes joined by "x".  @n: out: number of sizes.  Return: the text after
- * the sizes.
+ * the sizes; NULL if a size is not valid.
  */
 static const char *topo_read_sizes(const char *text, u16 *dims, u32 max, u32 *n)
 {

@@ -36,7 +36,7 @@
  * @ANG_TOPO_HYPERCUBE: "hypercube:10": port d leads to the node whose number
  *	differs in bit d
  * @ANG_TOPO_MKNS: "mkns:8x10x10[,ports=10][,m=2]": nodes along dimension 1 are
- *	connected all to all, along other dimensions by switches (document 001)
+ *	connected all to all, along other dimensions by switches; see ang_topo_mkns.c
  * @ANG_TOPO_KNS: "kns:8x10[,ports=10]": nodes are connected by switches along
  *	all dimensions
  * @ANG_TOPO_FATTREE: "fattree:40,3[,nodes=1600]": ports of a switch, levels

@@ -383,9 +383,9 @@ static void graph_set_ranks(struct graph_work *w)
 }
 
 /*
- * Set the keeper of each switch to the nearest node: search from all nodes, in
- * the order of their numbers, so the lowest of several nearest nodes is found
- * first.
+ * Set the keeper of each switch to the nearest node.  Of several nearest nodes, it is the
+ * one with the lowest number: a switch takes the lowest keeper of its neighbours that are
+ * one cable nearer to a node.
  */
 static void graph_set_keepers(struct graph_work *w)
 {
@@ -415,8 +415,8 @@ static u8 *graph_exits(const struct graph_work *w, u32 router)
 }
 
 /*
- * Return: a port of @at that leads to a neighbour at distance @dist: down if
- * @down, else up.
+ * Return: a port of @at that leads down (@down) or up to a neighbour at distance @dist
+ * from @dst.
  */
 static u32 graph_pick(const struct graph_work *w, u32 at, u32 dist, bool down, u32 dst)
 {
@@ -525,7 +525,7 @@ static bool graph_fill(const struct ang_topo *topo, const char *text,
 	graph_set_keepers(&w);
 	graph_set_ranks(&w);
 	graph_set_regs(&w);
-	/* Names are not needed any more. */
+	/* w.name is not needed any more, and serves as the queue of the searches. */
 	for (i = 0; i < topo->nodes; i++)
 		graph_set_routes(&w, w.name, i);
 	return true;

@@ -181,7 +181,7 @@ static u32 rows_members(const struct angara_tree_row *rows, u32 limit)
 	return count;
 }
 
-/* Is a router not a child of its parent? */
+/* Is a router in the tree without being a child of its parent? */
 static bool is_orphan(const struct ang_topo *topo,
 		      const struct angara_tree_row *rows, u32 node)
 {

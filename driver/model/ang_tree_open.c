@@ -67,7 +67,7 @@ static void open_whole_tell(struct ang_node *n, struct ang_tree *t)
 	}
 }
 
-/** ang_open_start() - send the life of a row that was set to its neighbors */
+/** ang_open_start() - announce the life of a new row to the row's neighbors */
 void ang_open_start(struct ang_node *n, struct ang_tree *t)
 {
 	open_tell(n, t, t->row.ports | ang_port_up(&t->row));

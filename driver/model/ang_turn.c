@@ -21,7 +21,7 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 		ang_op_resume(v, n, c);
 		progress = true;
 	}
-	/* The work of this step is used up: the next step continues. */
+	/* The work of this step is used up: the next step starts the other operations. */
 	if (c->due)
 		progress = true;
 	for (i = 0; i < FETCH_BATCH && c->sq_ci != c->sq_pi; i++) {
@@ -29,8 +29,8 @@ static bool ctx_fetch(struct ang_view *v, struct ang_node *n, struct ang_ctx *c)
 			break;
 		progress = true;
 		/*
-		 * A neighbor that the view keeps must not wait for the memory of
-		 * another entry's process.
+		 * The view keeps a neighbor (v->hop), which must not wait while
+		 * another entry accesses memory of a process.
 		 */
 		if (ang_spent(v) || v->hop)
 			break;

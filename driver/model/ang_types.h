@@ -2,7 +2,7 @@
 /*
  * The device model: the inside of a fabric.
  *
- * Only these threads may access a part:
+ * Only these threads may access a part of it:
  *  - a node and all of its contents: the view that holds the node
  *    (ANG_SCHED_OWNED), except for the following;
  *  - members marked "(any thread)": any thread, atomically;
@@ -216,7 +216,7 @@ struct ang_dom {
  * @db_armed: doorbell: an interrupt is requested (any thread)
  * @nudge: doorbell that other processes ring, see ang_reg_nudge() (any thread)
  * @life: number of the context's life, the time from creation to destruction;
- *	@life and all fields down to @waiting keep their values after that
+ *	a new context of the same @id inherits all fields from @life to @waiting
  * @opgen: generation of the last operation
  * @wake: ang_msg_wake() may have work
  * @wait_at: group of @waiting that has the next turn
@@ -343,9 +343,8 @@ struct ang_ctx {
 #define ANG_CREDIT_PE	128	/* results, all trees, per credit packet to the PE */
 #define ANG_CREDIT_TIME	4096	/* most cycles between credit packets to the PE */
 /*
- * The same limit while the node is busy.  It is higher, since the node's clock
- * then adds up the cycles of about eight blocks that work in parallel in an
- * adapter.
+ * Cycles by which a busy node may exceed ANG_CREDIT_TIME.  Its clock adds up the
+ * cycles of about eight blocks, which work in parallel in an adapter.
  */
 #define ANG_CREDIT_BUSY	(7 * ANG_CREDIT_TIME)
 
@@ -451,7 +450,7 @@ struct ang_way {
 #define ANG_SCHED_LOOK		(1ULL << 36)	/* ang_look() was called */
 #define ANG_SCHED_REMOTE	(1ULL << 37)	/* the host always holds the node */
 #define ANG_SCHED_WOKEN		(1ULL << 38)	/* ang_wake() added work */
-#define ANG_SCHED_FENCED	(1ULL << 39)	/* moved to a copy of the fabric */
+#define ANG_SCHED_FENCED	(1ULL << 39)	/* held by ang_recover_fence() */
 
 #define ANG_CTX_WORDS		(ANG_MAX_CTXS / 64)
 
@@ -460,7 +459,8 @@ struct ang_way {
  * @sched: ANG_SCHED_* (any thread)
  * @lanes: ANG_LANES_*, written by the holder (any thread)
  * @db: contexts whose doorbell rang (any thread)
- * @db_admin: a register or the admin doorbell was written (any thread)
+ * @db_admin: ang_admin() may have work, for example since a register was
+ *	written (any thread)
  * @buf_waiting: the node waits for a payload buffer (any thread)
  * @next: next node on the run queue, plus 1 (the setter of ANG_SCHED_WORK, then
  *	the view)
@@ -469,7 +469,7 @@ struct ang_way {
  * @lost: value of ang_fabric.lost that the node has handled
  * @losing: value of ang_fabric.lost that the node is handling
  * @lost_at: part at which handling of @losing continues, see ang_lost()
- * @dead_links: ports to lost routers, one bit each
+ * @dead_links: ports whose link is down or leads to a lost node, one bit each
  * @way: cached paths to other nodes, by node number; see ang_lost.c
  * @torn: the node's holder died; see ang_recover.c
  * @pass: packet that the node is forwarding
@@ -589,8 +589,8 @@ struct ang_node {
  *	@ring_size
  * @off_ref: offset in a router of reference counts of payload buffers,
  *	u32[bufs]
- * @off_link: offset in a router of links to the buffer that waits behind a
- *	buffer in a Reducer, u64[bufs]
+ * @off_link: offset in a router of u64[bufs]: per buffer that waits in a
+ *	Reducer, the handle of the buffer that waits behind it
  * @off_buf: offset in a router of payload buffers, [bufs] of @buf_size
  * @nports: ports of the router with the most ports
  * @ring_shift: number of low bits of a ring's number that are dropped in
@@ -601,21 +601,22 @@ struct ang_node {
  * @buf_size: bytes of a payload buffer
  * @bufs: payload buffers of a node: cfg.bufs, those of the trees, and with
  *	cfg.remote those of links
- * @lost: the era: number of times that nodes were lost or came back, or links
- *	went down or up, see ang_lost.c (any thread)
- * @born: era in which this process joined a running fabric; 0: it was there
- *	from the start
- * @flawed: number of links with ANG_FLAW_*, per direction, and of lost nodes
- *	(any thread)
- * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes (any thread)
+ * @lost: the era: a count that advances when nodes are lost or come back, when
+ *	links go down or up, and while routes change; see ang_lost.c (any thread)
+ * @born: era in which this process joined a running fabric; 0: the process was
+ *	there from the start
+ * @flawed: number of links with ANG_FLAW_*, per direction, and of lost nodes,
+ *	plus 1 if @detour is not 0 (any thread)
+ * @broken: number of ports with ANG_FLAW_DOWN, and of lost nodes, plus 1 if
+ *	@detour is not 0 (any thread)
  * @up_waits: a command waits until all nodes have handled @lost (any thread)
  * @off_detour: offset of two tables of routes, after the description; see
  *	ang_detour.c
  * @detour_row: bytes of a row of these tables; 0: the fabric is too large
  * @detour: routes of packets, ANG_DETOUR_* (any thread)
  * @detour_by: node that changes the routes, plus 1; 0: none (any thread)
- * @detour_step: how far that change is
- * @detour_at: next entry of the table that the change checks
+ * @detour_step: step of the change that @detour_by makes, see ang_detour.c
+ * @detour_at: next entry of the new table that the change checks
  *
  * Any thread may access members marked "(any thread)".
  */

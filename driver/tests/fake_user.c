@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Users of the adapter that KUnit tests emulate: open files, ioctls, memory.
+ * What KUnit tests do as users of the emulated adapter: open files, call ioctls,
+ * allocate memory.
  *
  * Tests run in threads of the kernel.  These threads use the address space of
  * the process that loads the module, so user memory is available.
@@ -151,8 +152,8 @@ struct file *fake_ctx_of(struct fake *f, struct file *filp)
 }
 
 /*
- * The device has no path in the file system: call the core's open() with an
- * anonymous file, then install that file.
+ * The device has no path in the file system: call the core's open() with a
+ * temporary struct file, then make an anonymous file with the same private data.
  */
 struct file *fake_open(struct fake *f)
 {

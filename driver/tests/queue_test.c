@@ -163,7 +163,7 @@ static void refused_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_ctx(f, filp, 8, 8));
 }
 
-/* Called before the adapter answers: all memory of the context is mapped. */
+/* Called before the adapter answers: memory is still mapped when objects are destroyed. */
 static void expect_all_mapped(struct fake *f, const struct angara_adm_cmd *cmd)
 {
 	if (cmd->opcode == ANGARA_ADM_CTX_DESTROY ||

@@ -10,7 +10,7 @@
 
 #define GONE	(EPOLLHUP | EPOLLERR)
 
-/* Checks the result of every ioctl of a file. */
+/* Expects the result @ret from ioctls of a file, and of its context if it has one. */
 static void expect_ioctls(struct fake *f, struct file *filp, int ret)
 {
 	struct angara_query q = { .size = sizeof(q) };
@@ -264,8 +264,8 @@ static void cut_off_before_memory_is_given_back(struct kunit *test)
 }
 
 /*
- * As the previous test, but the core detects the failure only in
- * ang_dev_unregister().
+ * An adapter that does not stop at a reset, as in the previous test, but the core
+ * detects this only in ang_dev_unregister().
  */
 static void cut_off_when_it_is_taken_away(struct kunit *test)
 {
@@ -308,7 +308,7 @@ static void breaker_work(struct work_struct *work)
 	ang_dev_break(b->f->adev, "test");
 }
 
-/* A caller that waits for an answer gets an error. */
+/* If the adapter breaks, a caller that waits for an answer gets an error. */
 static void break_ends_commands(struct kunit *test)
 {
 	struct fake *f = test->priv;

@@ -141,7 +141,8 @@ struct angara_query {
  *	bit for each of angara_query.max_mrs slots
  *
  * Creates the domain of the file, in which contexts and regions are created.
- * A device, and a user, can have as many domains as contexts.
+ * The limits on the number of contexts, of a device and of a user, also apply to
+ * domains.
  * Errors: -EBUSY the file has a domain already, the device has no more domains,
  * or the user's share is used up; -EPERM the partition belongs to another user.
  */
@@ -216,7 +217,7 @@ struct angara_ctx_create {
  * @size: sizeof(struct angara_mr_register)
  * @flags: ANGARA_MR_KEY, ANGARA_MR_WATCH or both
  * @addr: start of the memory, any alignment
- * @length: bytes, not 0; the pages may have at most 16 GiB
+ * @length: bytes, not 0; the pages that contain the memory may have at most 16 GiB
  * @access: ANGARA_ACCESS_*
  * @reserved: must be 0
  * @key: in: requested key (with ANGARA_MR_KEY); out: assigned key.  The low 16
@@ -291,7 +292,7 @@ struct angara_mr_deregister {
 /**
  * struct angara_tree_row - one row of a router's collective routing table
  * @tree: TreeId
- * @is_root: 1: this node is the root
+ * @is_root: 1: the router is the root; 0: it is not
  * @to_root: port to the parent, ANGARA_PORT_NONE at the root
  * @port_sum: number of ports to children
  * @pe: local participants, 0 for a transit node, at most ANGARA_MAX_LOCAL
@@ -459,11 +460,11 @@ struct angara_tree_verify {
 #define ANGARA_TREE_VALID		0
 #define ANGARA_TREE_RULE_ROOT		1 /* not exactly one root */
 #define ANGARA_TREE_RULE_LINK		2 /* a child has another parent */
-#define ANGARA_TREE_RULE_TORUS		3 /* torus: not in dimension order */
+#define ANGARA_TREE_RULE_TORUS		3 /* torus: the tree is not in dimension order */
 #define ANGARA_TREE_RULE_FIELD		4 /* wrong field, or fields disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* the root does not reach a row */
-#define ANGARA_TREE_RULE_ORDER		7 /* no torus: not in channel order */
+#define ANGARA_TREE_RULE_ORDER		7 /* other topologies: not in channel order */
 
 /**
  * struct angara_join - ioctl(ANGARA_IOCTL_JOIN) and ioctl(ANGARA_IOCTL_LEAVE)

@@ -85,7 +85,7 @@ struct angara_mgmt {
 /* angara_mgmt_node.flags */
 #define ANGARA_MGMT_IS_SWITCH	(1U << 0)	/* router without a processing element */
 #define ANGARA_MGMT_HAS_KEY	(1U << 1)	/* the router's key is not 0 */
-#define ANGARA_MGMT_SEALED	(1U << 2)	/* refuses SET without a key */
+#define ANGARA_MGMT_SEALED	(1U << 2)	/* the router refuses SET while its key is 0 */
 
 /**
  * struct angara_mgmt_node - value of ANGARA_MGMT_NODE: a router

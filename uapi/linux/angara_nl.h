@@ -6,12 +6,14 @@
  * compares it with this file.
  *
  * Errors common to all commands:
- *   -EINVAL      an attribute is missing, unknown here, or breaks a rule
+ *   -EINVAL      an attribute is missing, is unknown to the command, or breaks a rule
  *   -ERANGE      a number is out of range
  *   -EPERM       the command needs CAP_NET_ADMIN, or the object belongs to a
  *		  partition that is not the caller's
  *   -ENODEV      there is no such device, or it is gone
  *   -ENOENT      there is no such link, tree row or context
+ *   -EBUSY       the row is set already, or another device is changing the routes
+ *   -EOPNOTSUPP  the adapter does not allow it, or the fabric is too large for it
  *   -EIO         the device refused the command or does not respond
  * The extended acknowledgement says which attribute is wrong and why.
  */
@@ -141,9 +143,10 @@ enum {
 #define ANGARA_A_PORT_MAX (__ANGARA_A_PORT_MAX - 1)
 
 /*
- * Routes between nodes: ANGARA_CMD_ROUTE_SET.  A request gives a router's row of
- * a new table, as angara_fabric_row() of libangara writes it, or has all routers
- * of the fabric use the table.  Any device of the fabric takes all rows.
+ * Routes between nodes: ANGARA_CMD_ROUTE_SET.  A request either stores one
+ * router's row of a new table, as angara_fabric_row() of libangara writes it, or
+ * makes all routers of the fabric use the table.  Any device of the fabric accepts
+ * the rows of all routers.
  */
 enum {
 	ANGARA_A_ROUTE_UNSPEC,
@@ -153,7 +156,7 @@ enum {
 	ANGARA_A_ROUTE_FABRIC,		/* u64 */
 	ANGARA_A_ROUTE_ID,		/* u32: router of the row */
 	ANGARA_A_ROUTE_ROW,		/* binary: the row */
-	ANGARA_A_ROUTE_USE,		/* u8: 1: the table; 0: the topology's routes */
+	ANGARA_A_ROUTE_USE,		/* u8: 1: use the table; 0: use the topology's routes */
 	__ANGARA_A_ROUTE_MAX
 };
 
@@ -338,6 +341,6 @@ enum {
 /* Events that the driver generates; they go to both groups. */
 #define ANGARA_NLE_DEV_NEW	64
 #define ANGARA_NLE_DEV_DEL	65
-#define ANGARA_NLE_LOST		66	/* value: events lost, saturating */
+#define ANGARA_NLE_LOST		66	/* value: events lost, saturating; 0: not known */
 
 #endif /* _UAPI_LINUX_ANGARA_NL_H */

@@ -61,7 +61,7 @@ struct angara_ctl {
 #define ANGARA_WQE_INLINE	(1U << 0) /* payload follows in the next entries */
 #define ANGARA_WQE_FENCE	(1U << 1) /* wait for earlier entries */
 #define ANGARA_WQE_QUIET	(1U << 2) /* no CQE on success */
-#define ANGARA_WQE_NOTIFY	(1U << 3) /* increment @counter of the target */
+#define ANGARA_WQE_NOTIFY	(1U << 3) /* increment user counter @counter at the target */
 #define ANGARA_WQE_FLAGS	15U
 
 /*
@@ -145,7 +145,7 @@ struct angara_ctl {
  * @rkey: key of the region at the target.  PUT, ATOMIC and FETCH write to it,
  *	GET reads from it.  BCAST: every participant writes to its own region,
  *	which must have this key
- * @roff: offset in that region; SEND: angara_msg.tag
+ * @roff: offset in the region of @rkey; SEND: angara_msg.tag
  * @lkey: slot of the local region that is read; GET: of the local region that
  *	is written.  ATOMIC, FETCH: region of x, @length bytes, with y after it
  * @aux_key: FETCH: slot of the local region for the old value; ALLREDUCE, and
