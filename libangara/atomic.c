@@ -40,7 +40,8 @@ struct atomic_args {
 };
 
 /*
- * Computes the bytes of all operands.  Return: these bytes; -EINVAL; -ENOTSUP.
+ * Fills in the queue entry, and copies all operands to @operands.
+ * Return: bytes of the operands; -EINVAL; -ENOTSUP.
  */
 static int atomic_wqe(const struct angara_ctx *ctx, const struct atomic_args *d,
 		      struct angara_wqe *wqe, char *operands)

@@ -33,8 +33,9 @@ ANG_PUBLIC int angara_fabric_present(void)
 }
 
 /*
- * If angara-run did not start the job: selects a fabric for this job alone,
- * under a name that no other job has.
+ * Adapts an embedded fabric to the job's processes on this machine.  The fabric
+ * gets a node for each process, unless the user gave a size, and a name that no
+ * other job has, unless the user or angara-run has selected a fabric.
  */
 static void for_job(struct ang_spec *spec, const struct ang_job_place *place)
 {

@@ -90,8 +90,8 @@ static inline u64 ang_near_op(u32 type, u32 redop, u32 len)
  * @asked: calls of @gone since the device was last checked
  * @boards: the fabric has boards (embed/board.c), so @near and @colls are used
  * @near: reduction that the next @doorbell may put on a board
- * @colls: entries from @colls_from on, since the last @doorbell, may be collectives
- * @colls_from: an SQ producer index
+ * @colls: collectives may be among the entries since the last @doorbell
+ * @colls_from: with @colls: SQ producer index of the first such entry
  * @boarded: the last entry of the SQ is on a board: the device has not received
  *	the entry.  Before another entry is written, @board has to take this one
  *	off the board
@@ -130,9 +130,9 @@ struct ang_scan;
  *	Return: 0 or -errno
  * @describe: allocate the description of the fabric, which the caller frees.
  *	Return: 0 or -errno
- * @links_down: add the links of fabric @fabric_id that are down to @links, as far as this
+ * @links_down: add to @links the links of fabric @fabric_id that are down, as far as this
  *	process can learn of them.
- *	Return: 0; -ENOMEM; -errno: some are missing
+ *	Return: 0; -ENOMEM; -errno: some links are missing
  * @doorbell: notify the device of the SQ producer index in angara_ctl.sq_pi.
  *	Return: 0 or -errno
  * @map: map @len bytes at @offset. Return: address, NULL if that fails
@@ -151,16 +151,17 @@ struct ang_scan;
  * @relax: called in each round of a spinning wait, and by polls without a
  *	result, which cannot sleep.
  * Return: false: sleep instead of spinning, if @can_sleep
- * @alloc: allocate zeroed whole pages, good to register, at a multiple of @align, which
- *	is a power of two.
+ * @alloc: allocate zeroed whole pages, which can be registered, at a multiple of @align,
+ *	which is a power of two.
  *	Return: 0; -ENOMEM, also if no address is free; -errno
  * @free: undo @alloc
- * @board: check whether the reduction on a board (ang_dev.boarded) is complete;
- *	ang_dev.boarded is cleared when the entry leaves the board;
- * @end: take the entry off the board in any case.  NULL: there are no boards.
+ * @board: check whether the reduction on a board (ang_dev.boarded) is complete.
+ *	With argument end, also take its entry off the board if it is not.
+ *	Clears ang_dev.boarded when the entry leaves the board.  NULL: there are
+ *	no boards.
  *	Return: true: the reduction is complete, the result is stored, and the
- *	device never gets the entry; false: it is not complete, or the device
- *	has the entry now
+ *	device never gets the entry; false: the reduction is not complete, or
+ *	the device has the entry now
  * @place: get the location by which other processes reach memory of @alloc;
  *	NULL: they cannot reach it
  * @placed: address of @len bytes at a location from @place; NULL: as @place.

@@ -57,7 +57,7 @@ static int next_minor(DIR *dir, u32 *minor)
 	return 0;
 }
 
-/* Reads the number N from "N" or "/dev/angaraN". */
+/* Opens a device by its number "N", or by its path. */
 static int cdev_open(struct ang_dev *dev, const struct ang_spec *spec,
 		     const char *name)
 {
@@ -99,7 +99,7 @@ int ang_dev_number(const char *name, u32 *number)
 	return parse_minor(text, number) ? 0 : -ENODEV;
 }
 
-#define CDEV_TEXT	65536	/* size of the largest page */
+#define CDEV_TEXT	65536	/* limit of a file in sysfs: one page, of at most 64 KiB */
 
 /* Reads the file "fabric" of the device in sysfs. */
 static int cdev_describe(struct ang_dev *dev, char **text)
@@ -228,8 +228,8 @@ static bool cdev_relax(struct ang_dev *dev, bool can_sleep)
 }
 
 /*
- * Reserves enough addresses to contain an aligned range, and releases the
- * others.
+ * Reserves an address range that contains an aligned range of @len bytes, and
+ * releases the addresses around the aligned range.
  */
 static int cdev_alloc(struct ang_dev *dev, size_t len, size_t align, void **mem)
 {
@@ -331,8 +331,8 @@ int ang_scan_cdev(const struct ang_spec *spec, struct ang_scan *scan)
 
 /**
  * ang_scan_cdev_first() - find the device file with the lowest number
- * @spec: if it names a device, the number of that device
- * @minor: out
+ * @spec: fabric; if it names a device, that device is returned
+ * @minor: out: number of the device file
  *
  * Return: 0; -ENODEV there is no device file.
  */

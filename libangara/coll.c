@@ -22,7 +22,10 @@ static struct angara_wqe coll_wqe(const struct angara_team *team,
 	};
 }
 
-/* Memory without a region is checked later, when the library registers it. */
+/*
+ * Is a range of memory valid?  Memory without a region is checked later, when
+ * the library registers it.
+ */
 static bool range_ok(const struct angara_team *team, const struct angara_mr *mr,
 		     u64 off, size_t len)
 {
@@ -345,7 +348,7 @@ static void vector_near(struct angara_team *team, const struct angara_wqe *wqe,
 			  (char *)dst->addr + dst_off);
 }
 
-/* Posts a reduction on the tree; @wqe names the operation. */
+/* Posts a reduction on the tree.  @wqe comes from vector_wqe(). */
 static int vector_device(struct angara_team *team, struct angara_wqe *wqe,
 			 const struct angara_mr *dst, u64 dst_off,
 			 const struct angara_mr *src, u64 src_off, u32 type,
@@ -393,7 +396,7 @@ static int vector_software(struct angara_team *team, enum ang_coll coll, u32 roo
 }
 
 /*
- * Starts a reduction of which contribution, result or both are not registered.
+ * Starts a reduction whose contribution, result or both are not registered.
  * @result: this member gets the result
  */
 static int SELDOM vector_unreg(struct angara_team *team, enum ang_coll coll,
@@ -668,7 +671,10 @@ ANG_PUBLIC uint64_t angara_team_received(struct angara_team *team)
 	       team->received;
 }
 
-/* Does the tree still belong to the team, and is the tree up? */
+/*
+ * Checks that the team has lost no member, and that its tree still belongs to it
+ * and is up.  Return: as angara_team_check().
+ */
 static int tree_check(const struct angara_team *team, u32 *node)
 {
 	struct angara_tree_get arg = ANG_CMD_INIT(struct angara_tree_get);
@@ -704,7 +710,10 @@ ANG_PUBLIC int angara_team_check(const struct angara_team *team, uint32_t *node)
 	return ret;
 }
 
-/* The adapter counts an error of a broadcast before it counts the arrival. */
+/*
+ * Has no broadcast failed since the last call?  The adapter counts the error of
+ * a broadcast before its arrival.  Return: 0; -EIO.
+ */
 static int arrived_whole(struct angara_team *team)
 {
 	u64 errors = ang_counter(team->ctx, ANGARA_CTR_RX_ERRORS(team->tree));

@@ -38,8 +38,8 @@ static int blocks_extent(const struct ang_blocks *blocks, size_t count, u32 n,
 }
 
 /*
- * Computes the bytes of a buffer.  @all: it contains the blocks of all members,
- * else only the block of this member.
+ * Computes the bytes of a buffer.  @all: the buffer contains the blocks of all
+ * members, else only the block of this member.
  */
 static int side_len(const struct ang_coll_args *a, const struct ang_blocks *blocks,
 		    bool all, u32 n, u64 *bytes)
@@ -51,7 +51,8 @@ static int side_len(const struct ang_coll_args *a, const struct ang_blocks *bloc
 
 /*
  * Starts a collective.  Lengths are in bytes if @call does not set the bytes of
- * an element.  @in and @out: this member uses the buffer.
+ * an element.  @in and @out: this member uses the buffer; @in_blocks and
+ * @out_blocks: the buffer contains blocks of all members.
  */
 static int blocks_start(struct angara_team *team, struct ang_coll_call *call, bool in,
 			bool in_blocks, bool out, bool out_blocks)

@@ -9,11 +9,12 @@
 #include "coll_run.h"
 #include "sized.h"
 
-#define ANG_FN_PACKET	32768U	/* minimum bytes of a packet, on a software tree */
+#define ANG_FN_PACKET	32768U	/* least packet size, in bytes, that fn_packet() chooses */
 
 /*
- * Bytes per packet if a reduction of @len bytes goes along a tree.  Packets are
- * long enough that no member receives more packets than ang_early_max() allows.
+ * Return: bytes of a packet, for a reduction of @len bytes along the tree of
+ * @kin.  Packets are long enough that no member receives more packets than
+ * ang_early_max() allows.
  */
 static size_t fn_packet(const struct angara_team *team, const struct ang_kin *kin, size_t len)
 {

@@ -3,9 +3,9 @@
  * Messages between members that arrive before they are expected.  They are copied and kept; the
  * memory for them is limited.
  *
- * Early messages are for a step that has not begun, of a collective of an
- * existing team.  If a member sends more of them than the rules of coll_run.c
- * allow, the team is lost.
+ * Early messages are for an existing team, and for a step of a collective that
+ * has not begun.  If a member sends more early messages than the rules of
+ * coll_run.c allow, the team is lost.
  *
  * Strays are for a team that does not exist here yet.  A member sends them only
  * while it creates the team: it agrees with the others before it continues

@@ -3,18 +3,18 @@
  * Software collectives in progress.
  *
  * A collective is a run of a schedule (algo/run.h).  Each call that polls the context advances all
- * of them, and no function here waits: a message without room in the queues is retried at the next
- * poll.
+ * collectives of the context, without waiting: a message that finds no room in the queues is
+ * retried at the next poll.
  *
  * Collectives of a team are numbered in the order in which they are started,
  * the same at all members, and messages name the number; so several may be in
  * progress.  From time to time the members run an internal barrier before a
- * collective.  It limits how many bytes a slow member receives early.  Each
- * member computes this number from the sequence of collectives, so all run the
- * barrier before the same collective.
+ * collective.  The barrier limits how many bytes a slow member receives early.
+ * Each member computes this limit from the sequence of collectives, so all run
+ * the barrier before the same collective.
  *
- * A short message carries the data.  A long one carries the address of the
- * data; the receiver reads them and confirms this.
+ * A short message carries the data.  A long message carries the address of the
+ * data; the receiver reads the data, and sends a confirmation.
  *
  * A team whose member is lost is lost as a whole: all of its collectives end
  * with the same error, and the members notify each other.
@@ -28,8 +28,9 @@
 #define COMBINE_CHUNK	2048U	/* bytes combined at a time; a multiple of each element size */
 
 /*
- * Copies operands to aligned buffers first: the arithmetic of the model needs
- * aligned operands, and the caller's may be unaligned.
+ * Combines by the caller's function, if there is one, else by the arithmetic of
+ * the model.  The latter needs aligned operands: unaligned operands are copied
+ * to aligned buffers, piece by piece.
  */
 static void step_combine(void *arg, void *dst, const void *src, size_t len)
 {
@@ -67,7 +68,7 @@ static const struct ang_run_ops coll_run_ops = {
 	.send = ang_talk_step,
 	.recv = step_recv,
 	.combine = step_combine,
-	.has_temp = true,	/* registered: usable for messages */
+	.has_temp = true,	/* ang_coll_new() takes registered memory, for messages */
 };
 
 /**
@@ -210,8 +211,8 @@ static bool team_round(struct angara_team *team)
 }
 
 /*
- * Ends the collectives of a lost team.  A collective whose memory is still
- * being written ends later.
+ * Ends the collectives of a lost team.  A collective with a read in progress,
+ * which may still write to its memory, ends later.
  */
 static void team_fail_ops(struct angara_team *team)
 {
@@ -229,8 +230,8 @@ static void team_move(struct angara_team *team)
 	if (team->doomed && !team->lost)
 		ang_coll_fail(team, team->doomed_by, team->doomed);
 	/*
-	 * A member for which the parent team was lost never starts this
-	 * collective.
+	 * This team is being created.  Once the parent team is lost, some
+	 * members may never take part in the collectives that create this team.
 	 */
 	if (team->parent && team->parent->lost)
 		ang_coll_fail(team, team->rank, team->parent->lost);
@@ -288,14 +289,19 @@ void ang_coll_progress(struct angara_ctx *ctx)
 	/*
 	 * Ring the doorbell only if operations were posted here.  The same
 	 * doorbell starts operations of the caller that ANGARA_MORE held back.
-	 * A reduction that left its board has taken its entry from the queue.
+	 * ctx->pi may be unchanged although operations were posted: a reduction
+	 * that left its board has removed its entry.  Then ctx->rung differs.
 	 */
 	if (ctx->pi != before || ctx->rung != rung)
 		ang_flush(ctx);
 	c->active = false;
 }
 
-/* Runs the internal barrier before the next collective.  Return: 0; -ENOMEM. */
+/*
+ * Allocates the internal barrier if it is due before the next collective.
+ * @fence: out: the barrier, which is not started yet; NULL: it is not due.
+ * Return: 0; -ENOMEM.
+ */
 static int fence_new(struct angara_team *team, struct ang_coll_op **fence)
 {
 	static const struct ang_coll_args args = {
@@ -333,9 +339,9 @@ struct need {
 };
 
 /*
- * A message that does not fit its descriptor is sent from a region.  The
- * receiver reads a long message from a region of the sender into its own
- * region.
+ * Finds what each buffer needs.  A message of more than ANGARA_MAX_INLINE bytes
+ * is sent from a region.  The receiver reads a long message from a region of the
+ * sender into its own region.  Return: 0; -EINVAL a message is too long.
  */
 static int op_needs(const struct ang_coll_op *op, struct need *need)
 {
@@ -385,8 +391,8 @@ static int op_check(const struct ang_coll_op *op, struct need *need, bool *held)
 }
 
 /*
- * Registers memory that peers may read; the team can revoke all such memory at
- * once.
+ * Holds a region for a buffer that needs one and has none.  If peers may read
+ * the region, only collectives of this team share it, so op_hide() can revoke it.
  */
 static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 		     const struct need *need)
@@ -409,9 +415,9 @@ static int side_hold(struct ang_coll_op *op, enum ang_buf buf,
 }
 
 /*
- * If contribution and result are the same memory, one region is used for both.
- * Return: as angara_mr_hold().  If the queues have no room, nothing is
- * registered.
+ * Holds regions for the result and the contribution; if both are the same
+ * memory, one region is used for both.  Return: as angara_mr_hold(); errors of
+ * ang_room(): the queues have no room, and nothing is registered.
  */
 static int op_hold(struct ang_coll_op *op, const struct need *need,
 		   const struct angara_op *how, struct ang_blocked *b)
@@ -569,7 +575,7 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
  * @step: step for which the operation was posted
  * @status: ANGARA_ST_*
  *
- * The completion is handled later: the caller is still processing the
+ * The collective advances later, since the caller is still processing the
  * completion queue.
  */
 void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)

@@ -18,7 +18,7 @@ enum ang_talk {
 	ANG_TALK_NUM
 };
 
-/** struct ang_offer - memory of the sender */
+/** struct ang_offer - where the sender keeps a long message, for the receiver to read */
 struct ang_offer {
 	u64 key;
 	u64 off;
@@ -52,12 +52,12 @@ struct ang_said {
 #define ANG_SEQ_NUM	(1U << 24)
 
 /**
- * struct ang_side - a buffer of a collective, ang_run.at
+ * struct ang_side - a buffer of a collective; its address is in ang_run.at
  * @mr: region of the buffer; NULL: the library registers the buffer if messages
  *	need a region
  * @off: offset in @mr
- * @len: if the library registers the buffer: its bytes; 0: only short messages
- *	are sent from the buffer
+ * @len: without @mr, bytes that the library may register; 0: it must not, so
+ *	messages of the buffer must be short
  */
 struct ang_side {
 	const struct angara_mr *mr;
@@ -157,11 +157,12 @@ static inline u64 ang_coll_weight(const struct ang_coll_args *args)
 /*
  * Limit on the bytes of early messages of a team at one member, if all members
  * follow these rules.  The messages belong to two groups of collectives: those
- * since the last internal barrier, and those before it that the member has not
- * finished.  The last collective of either group may exceed ANG_AHEAD_BYTES.
- * It has at most size + 64 messages, since ang_algo_choose() takes no algorithm in
- * which a member receives more; but a ring with packets, which a program may
- * name, sends each part in up to ANG_ALGO_PACKETS packets and a message.
+ * since the last internal barrier, and those before this barrier that the member
+ * has not finished.  The last collective of either group may exceed
+ * ANG_AHEAD_BYTES.  From one collective, a member receives at most size + 64
+ * messages with any algorithm that ang_algo_choose() takes.  A ring with packets,
+ * which a program may name, sends each part in up to ANG_ALGO_PACKETS packets
+ * and a message.
  */
 static inline u64 ang_early_max(const struct angara_team *team)
 {
@@ -217,7 +218,7 @@ struct ang_coll_mem {
  * @redop: ANGARA_RED_*
  * @by: NULL, or the caller's operation, instead of @type and @redop
  * @how: options and completion
- * @b: NULL, or the blocking call that waits for it
+ * @b: NULL, or the blocking call that waits for the collective
  */
 struct ang_coll_call {
 	struct ang_coll_args args;
@@ -233,8 +234,8 @@ struct ang_coll_call {
 int ang_coll_software(struct angara_team *team, const struct ang_coll_call *call);
 
 /*
- * Body of a blocking call: calls the form that starts the collective, with @b
- * set.
+ * Body of a blocking function.  @started: call that starts the collective; its
+ * last argument is the address of @b, which this macro defines.
  */
 #define ANG_COLL_WAIT(team, started)					\
 do {									\

@@ -45,7 +45,10 @@ static struct ang_said said_unpack(const struct angara_head *head)
 	return said;
 }
 
-/* Return: options of an operation of the library itself. */
+/*
+ * Return: options of an operation that the library posts for a collective.  The
+ * completion refers to @op, @step and @get.
+ */
 static const struct angara_op *talk_flight(struct angara_ctx *ctx,
 					   struct ang_coll_op *op, u32 step, bool get)
 {
@@ -88,8 +91,8 @@ static struct ang_said said_of(const struct ang_coll_op *op, u32 step, u32 kind)
 }
 
 /*
- * Counts a message in the statistics of the team.  It is counted at the member
- * whose adapter moves the data.
+ * Counts a message in the statistics of the team.  Each message is counted only
+ * at the member that posts the operation which moves the data.
  */
 static void talk_tally(const struct ang_coll_op *op, const struct ang_step *s)
 {
@@ -180,7 +183,7 @@ static bool is_gone(u32 status)
 /**
  * ang_talk_landed() - handle a completed message or read of a collective
  * @op: collective, or the check of a member
- * @step: step; rank of the checked member
+ * @step: step, or rank of the checked member
  * @get: the operation is a read
  * @status: ANGARA_ST_*
  */
@@ -258,7 +261,7 @@ void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
 		ang_kept_stray(&ctx->colls, &said, msg);
 }
 
-/* Processes early messages again.  Return: was any taken? */
+/* Processes early messages again.  Return: true if a message was processed. */
 bool ang_talk_early(struct angara_team *team)
 {
 	struct ang_stray **at = &team->early.first;
@@ -322,7 +325,7 @@ void ang_talk_end(struct angara_ctx *ctx)
 	ang_kept_end(&ctx->colls);
 }
 
-/* The member that member @self notifies as number @i of a loss. */
+/* Return: rank of the member that member @self notifies of a loss as its @i-th. */
 static u32 notified(u32 self, u32 size, u32 i)
 {
 	u32 step = 1U << i / 2;
@@ -337,8 +340,8 @@ static u32 notified(u32 self, u32 size, u32 i)
  *
  * A link may be down, so that messages of this member do not arrive.  Most
  * algorithms exchange messages between members at these distances.  So a member
- * that waits for this one either is notified, or ang_talk_look() finds that it
- * cannot reach this one.
+ * that waits for this member either is notified, or finds by ang_talk_look()
+ * that this member cannot be reached.
  */
 void ang_talk_spread(struct angara_team *team)
 {

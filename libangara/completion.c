@@ -18,8 +18,8 @@
  *
  * A slot may also hold regions, see hold.c.
  *
- * A blocking call of the library also meets completions of other operations.
- * It stores those in a ring for the caller, and angara_poll() returns them
+ * A blocking call of the library also finds completions of other operations.
+ * The call stores those in a ring for the caller, and angara_poll() returns them
  * first. An operation that may need a place in the ring is posted only if the
  * ring has room for all such operations in progress; other operations can be
  * posted even if the caller does not poll.
@@ -66,8 +66,8 @@ static void blocked_end(struct ang_blocked *b, const struct angara_completion *c
 }
 
 /*
- * Records an error in the operation that follows, which has not started because
- * of its fence.
+ * Records the status of a linked operation in the slot of the operation that
+ * follows, whose fence has kept it from starting.
  */
 static void slot_link(struct angara_ctx *ctx, const struct angara_completion *c)
 {
@@ -174,7 +174,7 @@ static inline void ready_add(struct angara_ctx *ctx,
 
 /*
  * Return: the CQE at the consumer index; NULL if the device has not written it.
- * @tail: out: its last bytes.
+ * @tail: out: last eight bytes of the CQE.
  */
 static inline const struct angara_cqe *cq_peek(const struct angara_ctx *ctx,
 					       u64 *tail)
@@ -287,9 +287,10 @@ bool ang_reap(struct angara_ctx *ctx)
 }
 
 /*
- * Returns at most @n completions to the caller.  If the context has teams, these
- * are completions that ang_reap() has taken: one that comes later may advance a
- * collective, which the next poll does.  Return: number of completions.
+ * Passes at most @n completions to the caller: those of the ring, then those of
+ * the CQ.  If the context has teams, the CQ is left to ang_reap() at the next
+ * poll, since a completion may have to advance a collective.
+ * Return: number of completions.
  */
 static unsigned int cq_harvest(struct angara_ctx *ctx,
 			       struct angara_completion *out, unsigned int n)

@@ -11,7 +11,7 @@
 #define ANG_SQ_DEFAULT	256U
 #define ANG_CQ_DEFAULT	512U
 #define ANG_MSG_DEFAULT	65536U
-#define ANG_SPIN_US	20U	/* shortest spin by default, microseconds */
+#define ANG_SPIN_US	20U	/* microseconds of the shortest spin, by default */
 
 static u32 or_default(u32 value, u32 def, u32 max)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The description of the fabric that a domain is in.
+ * The torus of a domain's fabric, from the description of the fabric.
  */
 #include <stdlib.h>
 

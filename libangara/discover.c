@@ -22,7 +22,7 @@
  * @key: key of all routers
  * @map: result
  * @at: indexed by a router's number: 1 + its index in the map; 0: not found yet
- * @tried: indexed as the map: ports whose link is listed
+ * @tried: indexed like map.routers: ports whose link is in map.cables, one bit each
  * @unnamed: entries of routers whose number is unknown, or cannot be true
  * @room: allocated entries of map.cables
  */
@@ -121,8 +121,9 @@ static int router_ask(struct search *s, struct angara_found *found,
 	case -ENXIO:
 	case -ENETDOWN:
 		/*
-		 * The link went down meanwhile, so the router at its other end
-		 * is unknown.
+		 * No router answered, or a router on the way reports that the
+		 * path leads no further, since a link went down meanwhile.  The
+		 * router at the end of the path is unknown.
 		 */
 		found->router = UINT32_MAX;
 		found->state = ANGARA_FOUND_SILENT;
@@ -133,7 +134,7 @@ static int router_ask(struct search *s, struct angara_found *found,
 	case -ENODEV:
 		return ret;
 	default:
-		/* An error that no router gives to this request. */
+		/* No router has a reason to answer this request with another error. */
 		if (!found->path.hops)
 			return ret;
 		found->state = ANGARA_FOUND_WRONG;
@@ -150,8 +151,9 @@ static u32 router_add(struct search *s, const struct angara_found *found)
 	if (named && s->at[found->router])
 		return s->at[found->router] - 1;
 	/*
-	 * Each router that has a number gets an entry; as many are there for others,
-	 * of which one router can take several.
+	 * Half of the entries are for routers with a number, one for each.  The
+	 * other half is for routers without one: such a router may take several
+	 * entries, since the map cannot tell that they are the same router.
 	 */
 	if (!named && s->unnamed == map->size)
 		return UINT32_MAX;

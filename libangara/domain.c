@@ -144,8 +144,8 @@ ANG_PUBLIC int angara_domain_open(const char *device,
 	if (!ret && attr.flags)
 		ret = -EINVAL;
 	/*
-	 * Exchange the key first: all processes of the job take part, and would
-	 * wait for a process that has failed before.
+	 * Exchange the key before anything can fail: all processes of the job
+	 * take part, and would wait for a process that has returned an error.
 	 */
 	if (!ret && attr.job)
 		ret = ang_job_key(attr.job, &job);

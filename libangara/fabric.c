@@ -166,7 +166,7 @@ static bool name_ok(const char *name)
 	return c != name;
 }
 
-/* Return: NULL, or a description of a valid value. */
+/* Reads an option.  Return: NULL; after an error, a description of a valid value. */
 static const char *spec_option(struct ang_spec *spec, const char *opt)
 {
 	const char *val;
@@ -286,7 +286,7 @@ static int spec_embedded(const char *text, struct ang_spec *spec, const char **w
 
 /**
  * ang_spec_parse() - parse ANGARA_FABRIC
- * @text: its value
+ * @text: value of ANGARA_FABRIC
  * @spec: out
  * @why: out: description of a valid value, on error
  *

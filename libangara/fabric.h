@@ -7,7 +7,7 @@
  *   embedded[:FABRIC][,OPT]	a fabric that the processes emulate themselves:
  *				a description for ang_topo_read(), or file:PATH
  *
- * Default: the adapters if there are any, else an embedded one.
+ * Default: the adapters if there are any, else an embedded fabric.
  */
 #ifndef ANG_FABRIC_H
 #define ANG_FABRIC_H
@@ -39,19 +39,19 @@
  * @device: for cdev: path of an adapter of the fabric, empty for any
  * @topo: topology; without nodes: the default.  This member and those below are
  *	for embedded fabrics
- * @file: file that describes it, if it is a graph
+ * @file: file that describes the topology, if this is a graph
  * @flaw: buffer for a message about an error in the file
  * @ctxs: contexts per node, 0 for the default
  * @trees: trees, 0 for the default
  * @train: packets that travel together, 0 for the default
- * @procs: processes that may use it at a time, 0 for the default
+ * @procs: processes that may use the fabric at a time, 0 for the default
  * @heap_mib: limit per process on memory from angara_malloc(), 0 for the
  *	default
  * @fault: initial faults of each link
  * @seed: seed of the generators of faults
  * @name: processes of a user that give the same name share the fabric; empty:
  *	private to one process or job
- * @own: the library has generated the name, for a job
+ * @own: the library has generated @name, for the fabric of one job
  * @fd: inherited descriptor of the segment, -1 for none
  */
 struct ang_spec {

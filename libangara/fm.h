@@ -8,8 +8,8 @@
  * machine.  The lease ends when the connection is closed.  After any other reply
  * the manager closes the connection.
  *
- * The manager gets the user of a connection from the kernel; requests name
- * none. Numbers have the byte order of the machine.
+ * The manager gets the user of a connection from the kernel; requests contain no
+ * user. Numbers have the byte order of the machine.
  */
 #ifndef ANG_FM_H
 #define ANG_FM_H

@@ -77,8 +77,8 @@ const char *ang_spec_load(struct ang_spec *spec, const char *path)
 	    (spec->topo.kind != ANG_TOPO_GRAPH ||
 	     graph_check(&spec->topo, text, &why))) {
 		/*
-		 * A file may contain the same one-line description as
-		 * ANGARA_FABRIC.
+		 * Instead of a graph, a file may contain a one-line description,
+		 * as in ANGARA_FABRIC.  Then spec->topo needs no file.
 		 */
 		if (spec->topo.kind != ANG_TOPO_GRAPH)
 			spec->file[0] = 0;

@@ -19,8 +19,8 @@ static void *hold_address(u64 off)
 }
 
 /*
- * An operation of no bytes accesses no memory: it gets any region, but does not
- * hold the region.
+ * An operation of no bytes accesses no memory: it gets the scratch region of the
+ * context, and holds no region.
  */
 static int hold_nothing(struct angara_ctx *ctx, u64 *off, struct angara_mr **mr)
 {
@@ -63,13 +63,13 @@ int ang_hold_begin(struct angara_ctx *ctx, u64 *off, size_t len,
 }
 
 /**
- * ang_hold_begin_nbi() - ang_hold_begin() for operations to post, if the queues
- * have room
+ * ang_hold_begin_nbi() - ang_hold_begin() if the queues have room for the
+ * operations that the caller is about to post
  * @ctx: context
  * @n: operations
  * @inl: bytes of inline payload of the last operation
  * @op: options
- * @off: as for ang_hold_begin(), like the parameters that follow
+ * @off: in: address; out: offset in @mr
  * @len: bytes
  * @access: ANGARA_ACCESS_*
  * @mr: out
@@ -133,10 +133,10 @@ int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 }
 
 /**
- * ang_hold_post() - ang_post() of an operation on a region that is held for it
+ * ang_hold_post() - post an operation on a region that is held for it
  * @ctx: context
- * @ret: result of filling in @wqe
- * @wqe: as for ang_post(), like @data, @len and @op
+ * @ret: result of filling in @wqe; if not 0, nothing is posted
+ * @wqe: queue entry of the operation
  * @data: payload
  * @len: bytes of @data
  * @op: options

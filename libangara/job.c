@@ -43,7 +43,10 @@ static const struct ang_job_ops single = {
 	.close = single_close,
 };
 
-/* The first launcher that knows this process is used: angara-run may run under PMIx. */
+/*
+ * Tried in this order.  angara-run is first: under PMIx, its processes have the environment of both
+ * launchers.
+ */
 static const struct ang_job_ops *const launchers[] = {
 	&ang_job_run, &ang_job_pmix, &ang_job_pmi, &single,
 };
@@ -170,8 +173,8 @@ static pthread_mutex_t exchange_lock = PTHREAD_MUTEX_INITIALIZER;
  * ang_job_exchange() - exchange blocks among some processes
  * @job: job
  * @ranks: group, ascending and with this process; NULL for all
- * @nranks: processes in it
- * @tag: equal at all of them
+ * @nranks: processes in the group
+ * @tag: equal at all processes of the group
  * @mine: block of this process
  * @len: bytes of the block
  * @all: out: blocks in the order of the group
@@ -200,7 +203,7 @@ int ang_job_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 /**
  * ang_job_bcast() - distribute a block of rank 0
  * @job: job; all of its processes call this
- * @data: in at rank 0, out at the others
+ * @data: in at rank 0, out at the other ranks
  * @len: bytes, at most ANG_JOB_MAX_BLOCK
  *
  * Blocks are exchanged between pairs of processes along a binomial tree, so
@@ -268,7 +271,7 @@ static int agree_key(struct angara_job *job, u64 *key)
 
 /**
  * ang_job_key() - get the key that protects the job's memory from other jobs
- * @job: job; all of its processes take part in the first call of each
+ * @job: job; its processes make their first calls together
  * @key: out: random, not 0
  *
  * Rank 0 draws the key, and an exchange of the job distributes it.  The key is

@@ -27,8 +27,8 @@ static int conns_card(struct ang_conns *l, bool here)
 /**
  * ang_conns_new() - listen for the other processes
  * @rank: rank of this process
- * @size: processes
- * @here: all are on this machine
+ * @size: processes of the job
+ * @here: all processes of the job are on this machine
  * @conns: out
  *
  * Return: 0; -ENOMEM; -EADDRNOTAVAIL the machine has no address; -errno.

@@ -54,7 +54,11 @@ static u32 in_strangers(const struct ang_conns *l)
 	return n;
 }
 
-/* Frees connections that have ended and whose messages have been taken. */
+/*
+ * Makes a place for a new connection: reuses that of a connection that has ended and whose messages
+ * have been taken, or adds one.  If there are too many strangers, closes their oldest connection.
+ * Return: NULL: no memory.
+ */
 static struct ang_conn_in *in_new(struct ang_conns *l)
 {
 	void *mem;

@@ -34,7 +34,7 @@ static_assert(ANG_MESH_CARD == ANG_CONN_CARD, "a card");
 
 /**
  * struct ang_mesh - this process's connections
- * @rank: its rank
+ * @rank: rank of this process
  * @size: processes of the job
  * @conns: connections
  */
@@ -47,8 +47,8 @@ struct ang_mesh {
 /**
  * ang_mesh_new() - listen for the other processes
  * @rank: rank of this process
- * @size: processes
- * @here: all are on this machine
+ * @size: processes of the job
+ * @here: all processes of the job are on this machine
  * @mesh: out
  *
  * Return: 0; -ENOMEM; -EADDRNOTAVAIL the machine has no address; -errno.
@@ -146,10 +146,10 @@ static int step_late(const struct ang_mesh *m, const struct mesh_step *s, bool g
 }
 
 /*
- * Is @s->from alive although it has sent nothing?  A process with an open
- * connection is alive.  It may have closed only this connection, so connect to
- * it once before giving up.
- * Return: 0 or -errno.
+ * Checks that @s->from, which has sent nothing yet, is alive.  A process with an open connection to
+ * or from this process is alive.  A process without one may have closed just that connection, so
+ * dials it once more before giving up.
+ * Return: 0: the process may be alive; -errno: it cannot be reached.
  */
 static int step_alive(struct ang_mesh *m, struct mesh_step *s)
 {
@@ -174,7 +174,10 @@ static int step_alive(struct ang_mesh *m, struct mesh_step *s)
 	return 0;
 }
 
-/* Time until the next check of anything other than connections. */
+/*
+ * Return: milliseconds that a poll may sleep: until the deadline, but at most MESH_LOOK_MS if a
+ * connection is missing, or if no connections are accepted now.
+ */
 static int step_wait_ms(const struct ang_mesh *m, const struct mesh_step *s)
 {
 	const struct ang_conns *l = m->conns;
@@ -230,8 +233,8 @@ static int step_run(struct ang_mesh *m, struct mesh_step *s,
 }
 
 /*
- * Executes a step: appends the received blocks to the @have blocks of @len
- * bytes at @tmp.
+ * Executes a step: sends @more blocks, and appends the received blocks to the @have blocks of @len
+ * bytes at @tmp.  @verdict: error of an earlier step, which is sent instead of blocks; 0: none
  */
 static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 have,
 		     u32 more, size_t len, int verdict)
@@ -252,9 +255,8 @@ static int mesh_step(struct ang_mesh *m, struct mesh_step *s, char *tmp, u32 hav
 	s->again = false;
 	ang_conns_dial(m->conns, s->to);
 	/*
-	 * A connection shows whether @s->from is alive.  If there is none, dial
-	 * @s->from: do not wait for a process that has sent everything and
-	 * left.
+	 * A connection shows that @s->from is alive.  If @s->from has none to this process, dial
+	 * it: do not wait for a process that has sent everything and left.
 	 */
 	ang_conns_receive(m->conns);
 	if (!ang_conns_hear(m->conns, s->from))
@@ -301,12 +303,12 @@ static void step_peers(struct mesh_step *s, const u32 *ranks, u32 n, u32 me, u32
  * @card: function that gets the card of another process
  * @arg: argument of @card
  * @timeout_s: seconds that the exchange may take, 0: no limit
- * @ranks: as for ang_job_exchange(), like the other arguments
- * @nranks: processes
- * @tag: tag of the exchange
- * @mine: block
- * @len: bytes of @mine
- * @all: out
+ * @ranks: group, ascending and with this process; NULL for all
+ * @nranks: processes in the group
+ * @tag: equal at all processes of the group
+ * @mine: block of this process
+ * @len: bytes of the block
+ * @all: out: blocks in the order of the group
  *
  * Prints on standard error which process is late or gone.
  *
@@ -336,8 +338,7 @@ int ang_mesh_exchange(struct ang_mesh *m, ang_mesh_card_fn card, void *arg,
 			verdict = mesh_learn(m, card, arg, s.from);
 	}
 	/*
-	 * The launcher does not answer: close the connections, so that the
-	 * others detect the error.
+	 * A card is missing: close the connections, so that the other processes detect the error.
 	 */
 	if (verdict) {
 		ang_conns_end(m->conns);

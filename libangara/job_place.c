@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The place of this process among those of its job; names of groups. */
+/* The place of this process among the processes of its job; hashes of groups. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "lib.h"
 
 /*
- * Set by the first job that this process joins, or by the program.  Read when a
- * context is opened.
+ * The place of this process.  A launcher sets it when the process joins the job, or the program
+ * sets it by angara_job_place().  The backend reads it.
  */
 static struct ang_job_place here = { .size = 1 };
 

@@ -301,8 +301,7 @@ static int px_get(struct ang_pmix *px, pmix_rank_t rank, const char *key)
 }
 
 /*
- * Gets the block of a member.  Each member checks all blocks, so all get the
- * same result.
+ * Gets the block of a member.  Each member checks all blocks, so all members get the same result.
  */
 static int collect_block(struct ang_pmix *px, u32 i, struct head want, void *to)
 {
@@ -367,9 +366,9 @@ static int px_exchange(struct ang_pmix *px, u32 n, u64 hash, u64 tag,
 			verdict = ret;
 	}
 	/*
-	 * In this fence each process waits until all have read the blocks.  A
-	 * process that could not read also takes part, since the others wait
-	 * for it.  It must not take part while PMIx still executes its request.
+	 * In this fence each process waits until all have read the blocks.  A process that could
+	 * not read all blocks takes part, too, since the other processes wait for it; but not while
+	 * PMIx still executes its request.
 	 */
 	if (is_busy(px))
 		return verdict;
@@ -408,10 +407,9 @@ static int px_ask(struct ang_pmix *px, pmix_rank_t rank, const char *key, u32 *v
 }
 
 /*
- * Sets the place of this process among the processes on this machine.  If the
- * launcher does not number the processes of this machine, all processes are on
- * it.
- * Return: 0; -ETIMEDOUT it does not answer.
+ * Sets the place of this process among the processes on this machine.  If the launcher does not
+ * number the processes on a machine, assumes that all processes of the job are on this one.
+ * Return: 0; -ETIMEDOUT the launcher does not answer.
  */
 static int tell_place(struct ang_pmix *px)
 {
@@ -482,8 +480,7 @@ static int first_user(struct ang_pmix *px)
 }
 
 /*
- * Keeps the rounds of groups, so that keys stay unique if the process joins
- * again.
+ * Leaves PMIx.  Keeps the rounds of groups, so that keys stay unique if the process joins again.
  */
 static void last_user(struct ang_pmix *px)
 {

@@ -10,10 +10,9 @@
 #include "job.h"
 
 /*
- * Copies the inherited descriptor, which stays open: a process that uses it
- * too, such as a shell around the program, may need it later.  Copy and
- * original are closed on exec, so children do not keep the job's connection
- * open.
+ * Copies the inherited descriptor, since run_close() closes the copy only: the process can open the
+ * job again.  Copy and original are closed on exec, so programs that the process starts do not keep
+ * the job's connection open.
  */
 static int job_socket(u32 inherited)
 {

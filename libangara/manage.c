@@ -8,8 +8,8 @@
  * again.  If a repeated write is then refused because the row or key already
  * has the wanted state, the write has succeeded.
  *
- * A row is cleared only while it is the row that was read: the request contains
- * the number of writes of that answer.
+ * A row is cleared only if it has not changed since it was read: the request to clear it contains
+ * the number of writes from the answer to the read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -218,8 +218,8 @@ static bool manage_done(struct angara_manager *m, const struct angara_path *path
 }
 
 /*
- * If the router has accepted a write of a new key, requests need that key:
- * stores it in @path.
+ * For a write of a key, stores the new key in @path: requests need the new key once the router has
+ * accepted the write.
  */
 static void manage_other_key(struct angara_path *path, unsigned int attr,
 			     const void *value, size_t size)
@@ -305,7 +305,7 @@ ANG_PUBLIC int angara_manage_set(struct angara_manager *m,
 
 /*
  * Reads a row, and clears it if it is of incarnation @epoch.  Return: 0;
- * -EAGAIN, -EBUSY: the caller repeats this; -ENOENT there is no such row; other
+ * -EAGAIN, -EBUSY: the caller tries again; -ENOENT there is no row of this incarnation; other
  * errors.
  */
 static int manage_clear(struct angara_manager *m, const struct angara_path *path,

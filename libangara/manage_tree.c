@@ -5,8 +5,8 @@
  * Rows are set in ascending order of routers, so if two managers set rows of
  * one tree, one of them fails at the first common router.  A manager clears
  * only rows of the epoch that it has set.  If a router does not answer a write,
- * its row may be set or not.  So the row is cleared as well, and counted as
- * left if the router does not confirm this.
+ * its row may be set or not.  So after an error the manager clears this row, too, and counts it as
+ * left if the router does not confirm that it is cleared.
  */
 #include <errno.h>
 #include <stdlib.h>

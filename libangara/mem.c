@@ -36,7 +36,7 @@ ANG_PUBLIC void angara_mr_dereg(struct angara_mr *mr)
 {
 	if (!mr)
 		return;
-	/* Release the range instead, since other operations may hold it. */
+	/* Only release a region of the cache: other operations may hold its range. */
 	if (mr->cached)
 		angara_mr_release(mr);
 	else

@@ -334,7 +334,10 @@ static struct ang_cached *range_find(struct ranges *s, uintptr_t start,
 	u32 place = s->last;
 
 	if (!ranges_have(s, place, start, end)) {
-		/* Other ranges that start earlier end earlier, too. */
+		/*
+		 * The last range that starts at or before @start is the only candidate: ranges
+		 * that start earlier end earlier, too.
+		 */
 		place = range_place(s, start + 1) - 1;
 		if (!ranges_have(s, place, start, end))
 			return NULL;
@@ -423,7 +426,10 @@ static struct ang_cached *range_new(struct ang_mr_cache *c, uintptr_t start,
 	return r;
 }
 
-/* Return: a range to hold with @group, or NULL. Ranges of other groups are dropped. */
+/*
+ * Return: a range that @group can hold, or NULL.  Drops ranges that contain the bytes but that
+ * another group holds.
+ */
 static struct ang_cached *range_join(struct ang_mr_cache *c, struct ranges *s,
 				     uintptr_t start, uintptr_t end,
 				     const void *group)
@@ -586,7 +592,7 @@ void ang_mr_cache_free(struct angara_domain *dom)
 	while (c->oldest)
 		range_drop(c, c->oldest);
 	dead_free(c);
-	/* Ranges that are still held are never released. */
+	/* Also free ranges that are still held: nothing releases them after this. */
 	for (mr = dom->mrs; mr; mr = mr->next) {
 		free(mr->cached);
 		mr->cached = NULL;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory regions of the device.  A domain keeps a list of its regions, so that
- * closing it frees them, and a bit for each slot in use.  Another thread may
- * take a slot that was found free; then the next slot is tried.
+ * Memory regions of the device.  A domain keeps a list of its regions, which are freed when the
+ * domain is closed, and a bit for each slot in use.  Another thread may take a slot that was found
+ * free; then the next slot is tried.
  *
- * mr_cache.c registers such regions for memory that the program has not
- * registered.  mem.c registers the program's own; if there is no room, the
- * cache frees some.
+ * mem.c registers regions for the program, and mr_cache.c for memory that the program has not
+ * registered.  If mem.c finds no room, the cache frees unused ranges.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +58,7 @@ static void slot_set(struct angara_domain *dom, u32 slot, bool taken)
  * @dom: domain
  * @slot: first slot to try; out: first free slot from there on
  *
- * Another thread may take it at any time.
+ * Another thread may take this slot at any time.
  *
  * Return: 0; -ENOSPC there is none.
  */
@@ -170,8 +169,8 @@ int ang_mr_new_random(struct angara_domain *dom, void *addr, size_t len,
 }
 
 /*
- * As angara_mr_reg(); the driver reports when the memory is unmapped.  The slot
- * is above those that programs choose.
+ * As angara_mr_reg(), but the driver reports when the memory is unmapped, and the
+ * slot is above those that programs choose.
  */
 int ang_mr_reg_watched(struct angara_domain *dom, void *addr, size_t len,
 		       unsigned int access, struct angara_mr **mr)
@@ -207,8 +206,8 @@ void ang_mr_end(struct angara_mr *mr)
 	struct ang_dev *dev = &mr->dom->dev;
 
 	/*
-	 * Do this before the device frees the slot: afterwards the bit may
-	 * belong to another region.
+	 * Clear the bit before the device frees the slot: afterwards another region may have the
+	 * slot, and its bit.
 	 */
 	slot_set(mr->dom, ANG_MR_SLOT(mr->key), false);
 	ang_mr_revoke(mr);

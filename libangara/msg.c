@@ -189,8 +189,9 @@ static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 
 /*
  * Rings the doorbell so that the adapter tells waiting senders that there is room.
- * The ring would start a reduction that is on a board, so takes it off the board
- * first; and it may put a pending reduction on a board instead.  Return: 0; -errno.
+ * A doorbell would also start a reduction that is on a board, so takes the reduction off the board
+ * first.  ang_kick() may put a pending reduction on a board instead of ringing the doorbell; then
+ * repeats both.  Return: 0; -errno.
  */
 static int senders_ring(struct angara_ctx *ctx)
 {
@@ -324,7 +325,7 @@ static int take_check(const struct angara_ctx *ctx,
 }
 
 /*
- * Takes the next message of the caller.  Return: 0; -EAGAIN; -EIO the receive
+ * Takes the next message for the caller.  Return: 0; -EAGAIN; -EIO the receive
  * buffer is corrupt; -ENODEV.
  */
 static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The links of this machine's adapters that are down, by the driver's generic
- * netlink family, which shows links to all users.
+ * Lists the links of this machine's adapters that are down.  The driver shows links to all users by
+ * its family of generic netlink.
  *
- * The answers come from the kernel: other senders' messages are dropped.
+ * Only messages from the kernel are answers: those of other senders are dropped.
  */
 #include <errno.h>
 #include <string.h>
@@ -82,8 +82,8 @@ static bool attr_get(const char *attrs, size_t left, u16 type, void *value, size
 }
 
 /*
- * Handles one message.  @over: out: it is the last one.  Return: 0; -errno, an
- * error of the kernel, too.
+ * Handles one message.  @over: out: the message is the last one.  Return: 0; an error that the
+ * kernel reports; an error of @to->take.
  */
 static int message_take(const struct answers *to, const struct nlmsghdr *nlh, bool *over)
 {
@@ -187,8 +187,8 @@ static int links_ask(int fd, u64 fabric_id, struct ang_links *links)
  * @fabric_id: fabric
  * @links: out: the links are added
  *
- * Return: 0; -ENOMEM; -ENOENT the driver is in another network namespace, which
- * is the first one of the machine; other errors of netlink.
+ * Return: 0; -ENOMEM; -ENOENT there is no driver, or this process is not in the initial network
+ * namespace, where the driver's family is; other errors of netlink.
  */
 int ang_netlink_links(u64 fabric_id, struct ang_links *links)
 {

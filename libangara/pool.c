@@ -79,7 +79,8 @@ int ang_pool_new(const struct ang_spec *spec, u64 fabric_id, u32 nodes,
 }
 
 /*
- * Files are closed already: the last team that holds a device closes its file.
+ * Frees the pool.  The files of its devices are closed already: the last team that holds a device
+ * closes the file.
  */
 void ang_pool_free(struct ang_pool *pool)
 {
@@ -148,7 +149,7 @@ void ang_pool_drop(struct ang_pool *pool, u32 node)
 		ang_dev_close(&pool->nodes[node].dev);
 }
 
-/* Return: device of a node; the node is held. */
+/* Return: device of a node that the caller holds. */
 struct ang_dev *ang_pool_dev(struct ang_pool *pool, u32 node)
 {
 	return &pool->nodes[node].dev;

@@ -106,9 +106,9 @@ static bool has_room(const struct angara_ctx *ctx, u32 n, u32 need,
 }
 
 /*
- * If there is no room, rings a deferred doorbell (ANGARA_MORE), which may put a
- * reduction on a board, and reaps completions.
- * Return: 0; -EAGAIN; -ENODEV.
+ * Tries to make room: rings the doorbell if ANGARA_MORE has deferred it, takes the reduction that
+ * this may put on a board off the board, and reaps completions.
+ * Return: 0 there is room; -EAGAIN; -ENODEV.
  */
 static int make_room(struct angara_ctx *ctx, u32 n, u32 need, unsigned int kind)
 {
@@ -252,9 +252,9 @@ static unsigned int kind_of(const struct angara_ctx *ctx,
 }
 
 /*
- * The operation is posted even if the doorbell fails, so no error is returned:
- * an error would mean that it is not posted.  A failed doorbell makes the
- * context dead, which the next call reports.
+ * Rings the doorbell, unless ANGARA_MORE defers it.  Returns no error, since an error would mean
+ * that the operation is not posted, and it is.  A doorbell that fails makes the context dead, which
+ * the next call reports.
  */
 static void sq_ring(struct angara_ctx *ctx, const struct angara_op *op)
 {
@@ -324,13 +324,13 @@ int ang_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 /**
  * ang_post_two() - post two operations, both or none, with one completion
  * @ctx: context
- * @first: as for ang_post()
+ * @first: first operation, as @wqe of ang_post()
  * @data: payload of @first
  * @len: bytes of @data
  * @second: second operation, with a fence, to the same node
  * @data2: payload of @second
  * @len2: bytes of @data2
- * @op: options of both; a fence applies to the first
+ * @op: options of both operations; a fence applies to the first
  *
  * Return: as ang_post().
  */
@@ -378,7 +378,7 @@ static bool blocked_room(struct angara_ctx *ctx, const void *arg)
 }
 
 /*
- * Waits until there are @slots slots and @entries entries.  Return: 0; -ENODEV.
+ * Waits until @slots slots and @entries entries are free.  Return: 0; -ENODEV.
  */
 static int blocked_wait_room(struct angara_ctx *ctx, u32 slots, u32 entries)
 {
@@ -427,7 +427,7 @@ int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe,
  * executes
  * @ctx: context
  * @op: options; NULL: the operation is only counted
- * @b: NULL, or the blocking call, which then also waits for room
+ * @b: NULL, or the blocking call, for which this function waits for room
  * @number: out: for ang_slot_finish()
  *
  * Return: 0; -EAGAIN there is no room now; -EINVAL, -E2BIG bad @op; -ENODEV.
@@ -461,8 +461,8 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 }
 
 /*
- * Checks or waits for room for the parts, and applies the options.  Return: as
- * ang_post().
+ * Checks that there is room for the parts, and applies the options; for a blocking call, only waits
+ * for room.  Return: as ang_post().
  */
 static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 		      const struct angara_op *op, struct ang_blocked *b)
@@ -494,7 +494,7 @@ static int parts_room(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
  * @wqes: the parts; their cookies are set to the number of the operation's slot
  * @n: number of parts; the queues have n + 1 entries or more
  * @op: options; NULL: the operation is only counted
- * @b: NULL, or the blocking call: waits for room, and @op is not used
+ * @b: NULL, or the blocking call, for which this function waits for room and ignores @op
  *
  * Return: as ang_post(); nothing is posted after an error.
  */

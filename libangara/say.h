@@ -14,7 +14,7 @@
  * @ranges: ranges of adjacent ranks
  * @first: first rank of the last range
  * @last: last rank of the last range
- * @more: number of ranks beyond those in @text
+ * @more: number of ranks after the last range, which the message does not name
  * @text: text of the ranges before the last one
  */
 struct ang_ranks {

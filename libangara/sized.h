@@ -68,7 +68,7 @@ static inline int ang_sized_take(void *to, size_t known, const void *from,
  * @known: bytes of @from
  * @first: bytes of the structure in the first release
  *
- * Return: 0; -EINVAL the size of @to is below @first; -E2BIG it is above
+ * Return: 0; -EINVAL the size of @to is below @first; -E2BIG the size is above
  * ANG_SIZED_MAX.
  */
 static inline int ang_sized_give(void *to, const void *from, size_t known,

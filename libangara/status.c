@@ -7,8 +7,8 @@
 #include "lib.h"
 
 /*
- * Errno of each status.  Blocking calls return these, so each differs from all
- * values that such calls return for other reasons.
+ * Errno of each status, for blocking calls.  None is -EAGAIN, -ENODEV, -ENOMEM, -ENOTSUP or
+ * -ETIMEDOUT, which mean that the operation has no status.  -EINVAL may also mean a bad argument.
  */
 static const struct {
 	int err;

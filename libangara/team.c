@@ -72,7 +72,7 @@ static struct angara_team *team_new(struct angara_ctx *ctx, u32 size)
 }
 
 /*
- * If the job has an exchange function of the program, allocates memory for
+ * Gives a team its job.  If the job has an exchange function of the program, allocates memory for
  * exchanges.  Return: 0; -ENOMEM.
  */
 static int team_give(struct angara_team *team, struct angara_job *job,
@@ -116,8 +116,8 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 		if (!mine.err)
 			mine.err = ang_rows_plan(rows, team, attr->root);
 		/*
-		 * Other members may be able to set all rows except that of this
-		 * member's node.
+		 * Other members can set the rows that this member cannot set, except that of its
+		 * own node, whose device is on this machine.
 		 */
 		if (!mine.err && !rows->held[rows->root] &&
 		    rows->nodes[rows->root] == team->peers[team->rank].node)
@@ -134,8 +134,8 @@ static int lay_tree(struct angara_team *team, const struct angara_team_attr *att
 	if (!ret && its.missing)
 		ret = ang_team_lay_apart(team, attr->root, attr->tree, &its);
 	/*
-	 * Report only what the program requires: a team of a further tree has
-	 * ANGARA_TEAM_TREE, too.
+	 * Report this only if the program requires a tree.  Teams of further trees (@part) have
+	 * ANGARA_TEAM_TREE, too, but the program requires none of these.
 	 */
 	if (ret == -ENETDOWN && rows->down.n && team->rank == attr->root &&
 	    attr->flags & ANGARA_TEAM_TREE && !team->part)
@@ -157,7 +157,7 @@ static void team_leave(struct angara_team *team)
 }
 
 /*
- * Return: place among the members of the team on this node, by rank and not by
+ * Return: place of this member among the members of the team on its node, by rank and not by
  * the order of joining.  So the same members on the same nodes always sum
  * floats in the same order.
  */
@@ -395,8 +395,8 @@ static int judge_cards(const struct ang_team_card *cards, u32 n)
 }
 
 /*
- * Fills in the members' addresses and the team's number.  @order: members in
- * the order of cards.
+ * Fills in the members' addresses and the team's number.  @order: ranks of the members in the job,
+ * in the order of @cards
  */
 static void take_cards(struct angara_team *team, const struct ang_team_card *cards,
 		       const u32 *order, const unsigned int *ranks, u32 self)
@@ -598,8 +598,8 @@ static int team_of(struct angara_team *parent, const struct ang_picks *p,
 }
 
 /**
- * ang_team_of_team() - create a team with one tree from members of another
- * @parent: parent team; the chosen members call
+ * ang_team_of_team() - create a team with one tree from members of another team
+ * @parent: parent team; only the chosen members call this
  * @p: chosen members
  * @attr: attributes
  * @out: out; its @parent is set
@@ -624,9 +624,9 @@ int ang_team_of_team(struct angara_team *parent, const struct ang_picks *p,
  * ang_team_twin() - create a team of the same members with another tree
  * @team: team; all members call
  * @root: rank whose node is the root
- * @part: index of its tree
- * @parts: number of trees
- * @twin: out
+ * @part: index of the new team's tree among the trees of these members
+ * @parts: number of these trees
+ * @twin: out: the new team
  *
  * Return: as angara_team_subset().
  */
@@ -649,6 +649,8 @@ int ang_team_twin(struct angara_team *team, u32 root, u32 part, u32 parts,
 /**
  * ang_team_end() - leave a team with one tree, and clear the rows that this
  * member has set
+ * @team: freed
+ * @quietly: as for ang_coll_leave()
  */
 void ang_team_end(struct angara_team *team, bool quietly)
 {

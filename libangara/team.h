@@ -23,9 +23,10 @@
  * @n: routers in the tree
  * @missing: rows without a device on this machine
  * @why: error of the first device that is missing
- * @taken: TreeIds not to use, a bit for each
- * @reserved: TreeIds that the fabric manager leases to others, a bit for each
- * @leased: the tree is a lease of the manager
+ * @taken: TreeIds of other teams of the members, which this tree must not have;
+ *	a bit for each
+ * @reserved: TreeIds that need a lease of the fabric manager, a bit for each
+ * @leased: the tree is leased from the fabric manager
  * @lease: if @leased, the connection to the manager
  * @max_trees: limit of TreeIds, exclusive
  * @set: number of rows handled so far; the rows of this process among them are
@@ -34,7 +35,7 @@
  * @tree: TreeId
  * @epoch: incarnation
  * @turn: number of TreeIds tried so far
- * @busy: a TreeId that was tried in this round belonged to another user
+ * @busy: a TreeId that was tried in this round was in use
  */
 struct ang_rows {
 	struct ang_pool *pool;
@@ -65,7 +66,11 @@ struct ang_coll_op;
 struct ang_kin;
 struct ang_stray;
 
-/** struct ang_made - teams of the same members created from one parent */
+/**
+ * struct ang_made - count of the teams that were created from one parent with the same members
+ * @list: hash of the members
+ * @num: number of the last of these teams, from 0
+ */
 struct ang_made {
 	u64 list;
 	u32 num;
@@ -91,7 +96,7 @@ static inline u32 ang_pick(const struct ang_picks *p, u32 i)
 	return p->ranks ? p->ranks[i] : p->start + i * p->stride;
 }
 
-#define ANG_RINGS_MOST	32U	/* rings of a team: at most one of them has size 1 */
+#define ANG_RINGS_MOST	32U	/* dimensions of rings: one of size 1, and 31 of 2 or more */
 
 /** enum ang_numbered - allgather algorithms that renumber members */
 enum ang_numbered {
@@ -101,9 +106,9 @@ enum ang_numbered {
 };
 
 /**
- * struct ang_tally - messages of schedules between two members.  The member
- * whose adapter moves the data counts the message: the sender counts a short
- * one, the receiver a long one, which it reads
+ * struct ang_tally - messages of schedules between two members.  The member whose adapter moves the
+ * data counts a message: the sender of a short message, and the receiver of a long one, whose data
+ * its adapter reads
  * @messages: number of messages
  * @bytes: bytes of data
  */
@@ -117,7 +122,7 @@ struct ang_tally {
  * @next: next team of the context
  * @parent: parent team, during creation: if the parent is lost, this team is
  *	lost, too
- * @job: job that it was created from, or NULL
+ * @job: job that the team was created from, or NULL
  * @broken: an exchange failed during creation
  * @given: the job has an exchange function of the program, used to agree
  * @ctx: this process's context
@@ -134,7 +139,7 @@ struct ang_tally {
  *	error reported to the caller
  * @rows: rows that this member programs; empty if there are none
  * @wanted: angara_team_attr.stripes, not 0
- * @part: index of its tree among the trees of the same members, see
+ * @part: index of this team's tree among the trees of the same members, see
  *	team_stripes.c
  * @parts: number of these trees
  * @stripes: teams that have the trees after the first
@@ -153,7 +158,8 @@ struct ang_tally {
  * @by_software: collectives of this member that the library has executed
  * @rings: sizes of the dimensions of ANGARA_ALGO_RING2D
  * @nrings: number of @rings; 0: not set
- * @packet: bytes of a packet around the rings of an allreduce; 0: whole messages
+ * @packet: bytes of the packets of a message in a ring allreduce; 0: messages are
+ *	not divided
  * @root: rank whose node is the root of the tree
  * @kin: neighbours of this member in a software tree, see team_kin.c; NULL: not
  *	yet needed
@@ -169,10 +175,11 @@ struct ang_tally {
  * @asked: a step has begun since early messages were last processed
  * @lost: ANGARA_ST_*, cause of the loss of the team; 0: it is not lost
  * @culprit: rank of the member whose loss caused @lost
- * @doomed: as @lost, set while completions are processed
- * @doomed_by: as @culprit, set together with @doomed
- * @spread: members notified so far: one above and one below for each power of two
- * @checker: options of the operations that check members
+ * @doomed: next value of @lost, set while completions are processed; 0: none
+ * @doomed_by: next value of @culprit, set together with @doomed
+ * @spread: number of members notified of the loss so far: for each power of two,
+ *	one that many ranks above this member and one that many below
+ * @checker: stands for a collective in operations that check members
  * @check_ns: time of the next check
  * @turn: member to check next
  */
@@ -233,8 +240,8 @@ struct angara_team {
 /**
  * struct ang_outcome - result of a step of creating a team
  * @err: 0 or -errno
- * @n: nodes in the tree; only the coordinator sets this field and those below
- * @missing: number of nodes whose devices the coordinator does not have
+ * @n: rows of the tree; only the coordinator sets this field and those below
+ * @missing: rows whose devices the coordinator does not have
  * @why: error of the first missing device
  * @tree: TreeId
  * @epoch: incarnation of the tree

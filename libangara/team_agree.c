@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Agreement of members during the creation of a team: by software collectives
- * of the team itself, so only members take part, and each exchanges messages
- * with log n others.
+ * Agreement of members during the creation of a team.  Members use software collectives of the
+ * team itself, so only members take part, and each exchanges messages with log n others.
  *
- * In a job with an exchange function of the program, that function is used
+ * In a job with an exchange function of the program, members use that function
  * instead; it may let another thread use the context while it waits.
  */
 #include <errno.h>
@@ -70,8 +69,7 @@ int ang_team_min(struct angara_team *team, void *v, size_t count, u32 type)
 		ret = ang_coll_wait(op);
 	}
 	/*
-	 * This member cannot take part, but the others have started and wait
-	 * for it: lose the team.
+	 * This member has failed, but the other members may wait for its messages: lose the team.
 	 */
 	if (ret)
 		ang_coll_lose(team);

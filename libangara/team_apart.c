@@ -31,7 +31,7 @@ static u32 turn_of(const struct angara_team *team, u32 root)
 	return team->rank == root ? 0 : team->rank + 1;
 }
 
-/* Return: rank of a member on the node at the root of the planned tree; @root: none. */
+/* Return: rank of a member on the root node of the planned tree; @root if there is none. */
 static u32 rank_at_root(const struct angara_team *team, u32 root)
 {
 	const struct ang_rows *r = &team->rows;
@@ -47,10 +47,11 @@ static u32 rank_at_root(const struct angara_team *team, u32 root)
 }
 
 /*
- * Plans the tree, the same at all members.  The coordinator has a plan, which other
- * members' links may change, also the root.
- * @at: in: rank of the coordinator; out: rank of the one from now on
- * @its: out: result of that coordinator
+ * Plans the same tree at all members.  The coordinator has a plan already, but not for links that
+ * only other members see down.  These links may change the plan and even its root; then a member on
+ * the new root node becomes the coordinator.
+ * @at: in: rank of the coordinator; out: rank of the new coordinator
+ * @its: out: result of the new coordinator
  */
 static int plan_together(struct angara_team *team, u32 *at, struct ang_outcome *its)
 {
@@ -75,9 +76,9 @@ static int plan_together(struct angara_team *team, u32 *at, struct ang_outcome *
 }
 
 /*
- * Assigns each row to the first process that can set it.  @at: as for plan_together()
- * Return: 0; the error of the coordinator's device if no process can set a row; -errno;
- * the same at all members.
+ * Assigns each row to the first process that has its device.  @at: as for plan_together()
+ * Return: 0; if no process has the device of a row, the error of the first device that the
+ * coordinator lacks; another error.  All members get the same result.
  */
 static int share_rows(struct angara_team *team, u32 *at)
 {
@@ -109,7 +110,10 @@ static int share_rows(struct angara_team *team, u32 *at)
 	return ret;
 }
 
-/* Tries another TreeId.  @over: out: there is no further TreeId to try. */
+/*
+ * Tries the next TreeId.  @over: out: do not try another one, since the rows are set or the error
+ * is not that of the TreeId
+ */
 static int try_next(struct angara_team *team, u32 root, u32 want,
 		    struct ang_outcome *its, bool *over)
 {
@@ -140,7 +144,7 @@ static int try_next(struct angara_team *team, u32 root, u32 want,
  * ang_team_lay_apart() - program a tree if the coordinator lacks some devices
  * @team: team; the coordinator has called ang_rows_plan()
  * @root: rank of the coordinator; another member takes over if links that are down keep
- *	the tree from having its root at this member's node
+ *	the tree from having its root at the coordinator's node
  * @want: TreeId + 1, or 0 for any
  * @its: out: TreeId and epoch
  *

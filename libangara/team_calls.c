@@ -197,8 +197,8 @@ ANG_PUBLIC int angara_team_destroy(struct angara_team *team)
 ANG_PUBLIC void angara_team_leave(struct angara_team *team)
 {
 	/*
-	 * The end of a tree ends the others' operations on it; messages tell them
-	 * to end those by software.
+	 * When this member leaves its tree, other members' operations on the tree end with an
+	 * error.  Messages tell the other members to end their collectives in software.
 	 */
 	if (team)
 		team_close(team, false);

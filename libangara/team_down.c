@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Links that are down when a team gets a tree: how members learn of them.
+ * How members learn of the links that are down when their team gets a tree.
  *
- * A process sees links of the adapters on its machine.  The coordinator plans with the
- * links that it sees.  If it lacks the devices of some rows, each member plans for
- * itself, so the members agree on the links before: on all that any member sees.
+ * A process sees only links of the adapters on its machine.  The coordinator plans a tree around
+ * the links that it sees down.  If it lacks the devices of some rows, each member plans the tree by
+ * itself, so the members first agree on the links: on all links that any member sees down.
  *
  * A link that goes down later takes the tree down.
  */
@@ -22,7 +22,7 @@ static_assert(ANGARA_MAX_PORTS == 64, "6 bits of a key");
  * ang_down_look() - note the links that this process sees down
  * @team: team
  *
- * Return: 0, also if it cannot see links; -ENOMEM.
+ * Return: 0, also if this process cannot see links; -ENOMEM.
  */
 int ang_down_look(struct angara_team *team)
 {
@@ -75,8 +75,8 @@ static int add_keys(struct ang_links *all, const u32 keys[DOWN_KEYS])
  * ang_down_agree() - note the links that any member sees down
  * @team: team; all members call after ang_down_look()
  *
- * Each round adds at least the first link that is missing, since the members offer
- * theirs in ascending order and take the minimum.
+ * In each round, members offer in ascending order the links that the common list does not have, and
+ * take the minimum.  So each round adds at least the lowest of these links to the list.
  *
  * Return: 0; -ENOMEM at this member; an error of the exchange, after which the team is
  * broken.
@@ -105,7 +105,7 @@ int ang_down_agree(struct angara_team *team)
  * @team: team
  * @root: rank whose node would be the root
  *
- * The link is one that the team's tree needs if no link is down.
+ * Prefers a link that the team's tree would use if no link were down.
  */
 void ang_down_say(const struct angara_team *team, u32 root)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Neighbours of the members in a software tree, which combines contributions in
- * the order of the team's tree in the network: at each router the members of
- * the node in the order of their ranks, then the results of the router's
- * children in the order of their ports.  If a team has no tree in the network,
- * the tree that it would have gives the order.
+ * Neighbours of the members in a software tree.  This tree combines contributions in the order of
+ * the team's tree in the network: at each router first those of the node's members, by rank, then
+ * the results of the router's children, by port.  If a team has no tree in the network, the order
+ * is that of the tree that it would have.
  *
  * The leader of a router combines the contributions that the router would
  * combine. The leader is the member of the router's node with the lowest rank;
@@ -52,8 +51,8 @@ static u32 child_at(const struct kin_tree *t, u32 router, u64 ports)
 }
 
 /*
- * Return: leader of a router.  A router without members has children, and the
- * leader of its first child.
+ * Return: leader of a router.  A router without members has children; its leader is that of the
+ * first child.
  */
 static u32 leader_of(const struct kin_tree *t, u32 router)
 {
@@ -142,7 +141,7 @@ static int tree_open(struct kin_tree *t)
 /**
  * ang_team_kin() - get the neighbours of this member in the order of the team's tree
  * @team: team
- * @kin: out: they belong to the team
+ * @kin: out: the neighbours; the team frees them
  *
  * Return: 0; -ENOMEM; -EINVAL the node of a member does not exist; -errno the
  * description of the fabric cannot be read.

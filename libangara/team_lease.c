@@ -2,9 +2,9 @@
 /*
  * Trees from the fabric manager, for processes that may not program trees.
  *
- * Only the coordinator of a team asks, and only if it has the devices of all
- * rows: each machine has a manager of its own, and managers do not agree on a
- * TreeId.  So the members agree only about the tree, and not about the lease.
+ * Only the coordinator of a team asks for a lease, and only if it has the devices of all rows: each
+ * machine has its own manager, and managers do not agree on a TreeId.  The other members learn only
+ * the TreeId, not that there is a lease.
  *
  * If there is no manager, or it refuses, the team tries to program a tree
  * without a lease.  A manager that does not answer delays a team by ANSWER_NS
@@ -81,8 +81,8 @@ static int lease_ask(int fd, const struct ang_fm_request *q, struct ang_fm_reply
 }
 
 /*
- * Gets a lease of a tree that is not in @avoid.  Return: 0; -errno: r->reserved
- * is set.
+ * Gets a lease of a tree that is not in @avoid.  Return: 0; after -errno, @r->reserved has the
+ * TreeIds that need a lease, if the manager has answered.
  */
 static int lease_get(struct ang_rows *r, const struct angara_domain *dom, u64 avoid,
 		     u32 *tree)
@@ -123,7 +123,7 @@ int ang_lease_lay(struct angara_team *team, u32 want)
 
 	if (dom->spec.kind != ANG_FABRIC_CDEV)
 		return ang_rows_propose(r, want);
-	/* Each turn adds a tree to @avoid. */
+	/* Each turn adds a tree to @avoid, so the loop ends. */
 	while (!lease_get(r, dom, avoid, &tree)) {
 		ret = ang_rows_propose(r, tree + 1);
 		if (!ret)

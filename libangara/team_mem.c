@@ -23,7 +23,7 @@ struct bid {
 	u64 err;	/* in: rank and errno of a failed member, or NOTHING; out: minimum */
 	u64 low;	/* in: slot; out: minimum */
 	u64 high;	/* in: ~slot; out: ~maximum */
-	u64 upper;	/* in: random bits of rank 0, at others NOTHING; out: the bits */
+	u64 upper;	/* in: random bits at rank 0, NOTHING at other ranks; out: the bits */
 };
 
 /*

@@ -73,8 +73,8 @@ static void plan_add_load(struct ang_plan *plan)
 
 /*
  * Computes a tree around links that are down: from another root if @root does not
- * reach all members.  That root is a member's node if possible, since a process on
- * another machine may not have the device of a node without members.
+ * reach all members.  That root is a member's node if possible: the device of a node
+ * without members may be on a machine without a process of the team.
  * Return: as plan_tree().
  */
 static int plan_around(struct ang_plan *plan, u32 root, const u16 *pe)
@@ -114,7 +114,7 @@ static int plan_tree(struct ang_plan *plan, u32 root, const u16 *pe, bool first)
 }
 
 /**
- * ang_stripe_distance() - distance in ranks between the roots of two trees
+ * ang_stripe_distance() - distance of a tree's root from that of the first tree
  * @size: members
  * @i: index of a tree among the trees of the same members
  * @parts: number of trees of the same members
@@ -150,10 +150,10 @@ u32 ang_stripe_root(const struct angara_team *team, u32 root, u32 i)
  * @team: team
  * @root: rank whose node is the root
  * @most: largest number of members that are counted per node
- * @down: links that the tree avoids, or NULL; then the tree may have another root
+ * @down: links that the tree avoids, for which it may have another root; NULL: none
  *
  * The plan of each tree of the same members depends on the trees before it, so
- * these are planned as well.
+ * the earlier trees are planned as well.
  *
  * Return: routers in the tree; -EINVAL a node has more members than a row can
  * count; -EHOSTUNREACH no tree avoids the links; -ENOMEM; -errno the description

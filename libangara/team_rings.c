@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The rings of a team's allreduces, and the packets of messages around them. */
+/* Dimensions of a team's ring allreduces, and the length of the packets that they send. */
 #include <errno.h>
 
 #include "coll_run.h"

@@ -3,7 +3,7 @@
  * Rows of a team's tree: build the tree, find a free TreeId, program the rows.
  * The row of a switch is programmed through the device of its keeper, the node
  * that represents the switch.  The coordinator programs all rows if it has the
- * devices of all nodes; else see team_apart.c.
+ * devices of all rows; else several members program them, see team_apart.c.
  *
  * A TreeId names one tree per fabric.  Other processes may program rows at the
  * same time, and nothing locks a TreeId as a whole: rows are set in ascending
@@ -44,8 +44,8 @@ static u32 any_number(void)
 }
 
 /*
- * Return: number of the router of row @i for a command, which needs it only for
- * a switch.
+ * Return: router of row @i for a command: the number of a switch; 0 for a node, whose device
+ * implies the router.  @flags: ANGARA_TREE_ROUTER is added for a switch
  */
 static u32 row_router(const struct ang_rows *r, u32 i, u32 *flags)
 {
@@ -99,9 +99,9 @@ static int rows_set(struct ang_rows *r)
 }
 
 /*
- * Checks our rows.  They are valid by themselves, so a broken rule means that
- * another tree uses the TreeId, or that rows are missing.  If the only fault is
- * missing rows, there is one root, and all rows that are present are ours.
+ * Checks that no other tree uses the TreeId.  Our rows are valid by themselves, so a broken rule
+ * means that there are rows of another tree, or that other processes have yet to set rows of this
+ * one.  In the second case, there is one root, and all rows that are present are ours.
  */
 static int rows_check(struct ang_rows *r)
 {

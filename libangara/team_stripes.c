@@ -64,8 +64,8 @@ static u32 cut_by_number(u32 most, u64 len)
 }
 
 /*
- * Fills in @cut, with the expected times of a plan of @most trees.  Return: 0;
- * -errno.
+ * Fills in @cut: for each power of two, the number of trees for a reduction of that many bytes, by
+ * the times that a plan of @most trees expects.  Return: 0; -errno.
  */
 static int cut_by_plan(const struct angara_team *team, u32 most, u32 *cut)
 {
@@ -149,12 +149,11 @@ static void cut_of(const struct angara_team *team, u32 *cut)
 /**
  * ang_stripes_open() - create further trees for a team that has a tree
  * @team: team; all members call
- * @root: rank whose node is the root of its tree
+ * @root: rank whose node is the root of the team's first tree
  *
  * If trees run out, the team uses those that it has.
  *
- * Return: 0; as from angara_team_create(), an error of the exchange, or the
- * error for a member that ended.
+ * Return: as ang_team_min(), for exchanges in which the members agree.
  */
 int ang_stripes_open(struct angara_team *team, u32 root)
 {

@@ -4,8 +4,8 @@
  *
  * A put raises no event at its target, so after spinning a wait sleeps at most
  * a millisecond between two checks; an event of the context ends the sleep.
- * Words are loaded with acquire, so data written before a word is visible after
- * it.
+ * Words are loaded with acquire: a caller that sees a word also sees data that was written before
+ * the word.
  */
 #include <errno.h>
 
@@ -171,7 +171,7 @@ ANG_PUBLIC int angara_test_some(struct angara_ctx *ctx,
  * @index: out: words that satisfy the comparison; NULL: all words must satisfy
  *	it
  * @max: capacity of @index
- * @found: out: their number
+ * @found: out: number of entries in @index
  */
 struct words_wait {
 	const struct angara_words *w;
@@ -198,8 +198,8 @@ static int words_wait(struct angara_ctx *ctx, const struct words_wait *wait,
 	int ret;
 
 	/*
-	 * A word raises no event, so only a spinning wait sees it at once.
-	 * Spin as long as allowed.
+	 * A write to a word raises no event, so only a spinning wait sees the write at once: spin
+	 * as long as allowed.
 	 */
 	ctx->spin_ns = ctx->spin_most;
 	do {

@@ -9,12 +9,11 @@
  * (coll_run.c), the libfabric provider (ofi/coll/schedule.c) and the test
  * (selftests/library/algo_sim.c) deliver its messages.
  *
- * Symbols: n members, p the greatest power of two <= n, L = ceil(log2 n), m
- * bytes of the vector (of one block if each member has a block of its own).
- * Messages and bytes below are sums over all members.  A ring of several
- * dimensions has the sizes r; K packets of a message (@packet); "moved"
- * members take part in an allgather under a number that differs from their rank
- * (@place).
+ * Symbols: n members; p: the greatest power of two <= n; L = ceil(log2 n); m:
+ * bytes of the vector (of one block if each member has a block of its own); r:
+ * sizes of the dimensions of a ring; K: packets of a message (@packet); moved:
+ * number of members that take part in an allgather under a number that differs
+ * from their rank (@place).  Messages and bytes are sums over all members.
  *
  * | algorithm	       | used by		  | messages	 | bytes	  |
  * |-------------------|--------------------------|--------------|----------------|
@@ -118,9 +117,9 @@ struct ang_blocks {
 
 /**
  * struct ang_kin - a member's neighbours in a tree of all members
- * @parent: rank of its parent; at the root, its own rank
- * @children: ranks of its children, in the order in which the member combines
- *	their contributions with its own
+ * @parent: rank of the member's parent; at the root, its own rank
+ * @children: ranks of the member's children, in the order in which the member
+ *	combines their contributions with its own
  * @num: number of @children
  * @arrivals: largest number of neighbours (parent and children) that any member
  *	has; equal at all members
@@ -156,9 +155,9 @@ struct ang_kin {
  * @exchange: with @place: members exchange their blocks first, instead of
  *	reordering all blocks at the end
  *
- * If block lengths differ, members choose the same algorithm only if they name
- * it, or if all of them set @irregular and pass counts.  With @irregular,
- * @count is the member's own block in GATHER and SCATTER.
+ * If block lengths differ, all members name the algorithm in @algo, or all set
+ * @irregular and pass counts: otherwise AUTO may choose different algorithms.
+ * With @irregular, @count is the member's own block in GATHER and SCATTER.
  */
 struct ang_coll_args {
 	enum ang_coll coll;

@@ -25,7 +25,10 @@ static u32 rank_of(const struct gen *g, u32 number)
 	return g->a->rank_of ? g->a->rank_of[number] : number;
 }
 
-/* Copies the first block of the member to @where. */
+/*
+ * Stores the block with which the member begins at @where: its own block, or the
+ * block of another member if members exchange their blocks first.
+ */
 static void blocks_begin(struct gen *g, struct ang_range where)
 {
 	u32 to = rank_of(g, g->a->rank), from = number_of(g);

@@ -22,7 +22,7 @@ static size_t packet_at(const struct gen *g, u32 k, u32 packets, size_t *off)
 }
 
 /*
- * Sends from OUT, which at the root has the data.  The last child gets each
+ * Broadcasts OUT of the root to OUT of all members.  The last child gets each
  * packet first, since its subtree is the largest.
  */
 void gen_bcast_along(struct gen *g, const struct ang_kin *kin)
@@ -57,8 +57,8 @@ static struct ang_range sum_of(struct gen *g, const struct ang_kin *kin)
 }
 
 /*
- * Stage s receives from one child and combines the packet received in stage s -
- * 1.
+ * Combines the vectors of all members at the root.  Stage s receives a packet
+ * from one child, and combines the packet that stage s - 1 received.
  */
 void gen_reduce_along(struct gen *g, const struct ang_kin *kin)
 {

@@ -14,7 +14,7 @@
 #define LONG_REDUCE	16384U
 #define LONG_GATHER	4096U
 #define SHORT_ALLTOALL	256U	/* bytes of a block */
-#define FEW_MEMBERS	8U	/* up to this number of members, a ring has few rounds */
+#define FEW_MEMBERS	8U	/* below this number of members, a ring has few rounds */
 
 typedef void (*gen_fn)(struct gen *g);
 

@@ -56,8 +56,8 @@ static u32 blocks_pack(struct gen *g, struct ang_range packed, struct ang_range 
 }
 
 /*
- * Block i has to move up by i members: in the round of each bit set in i, the
- * block moves up by that bit.
+ * Block i has to move i members up.  In the round of each bit that is set in i,
+ * the block moves up by the value of the bit.
  */
 void ang_gen_alltoall_bruck(struct gen *g)
 {

@@ -83,8 +83,8 @@ void gen_fence(struct gen *g)
 }
 
 /*
- * Ranges begin at multiples of 64 bytes, since combining needs aligned
- * elements.
+ * Adds a range of @len bytes to ANG_BUF_TEMP.  Ranges begin at multiples of 64
+ * bytes, since combining needs aligned elements.
  */
 struct ang_range gen_temp(struct gen *g, size_t len)
 {

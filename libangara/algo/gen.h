@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the generators of schedules. */
+/* Types and functions that the generators of schedules share. */
 #ifndef ANG_ALGO_GEN_H
 #define ANG_ALGO_GEN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The graph of an algorithm, from its schedules. */
+/* Makes the graph of an algorithm from the schedules of all members. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

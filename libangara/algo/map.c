@@ -34,8 +34,8 @@ static u32 module_of(const struct map *m, u32 i, u32 l)
 }
 
 /*
- * Computes the sizes of the modules of level @l that contain the ranks from
- * @first on.
+ * Computes the sizes of the modules of level @l that contain the @n ranks from
+ * m->order[@first] on.  Return: number of these modules.
  */
 static u32 map_sizes(const struct map *m, u32 l, u32 first, u32 n, u32 *sizes)
 {
@@ -76,8 +76,8 @@ static int map_split(struct map *m, const u32 *sizes, u32 parts, u32 *numbers, u
 }
 
 /*
- * Assigns numbers to the ranks from @first on, which form a module of level @l
- * - 1.
+ * Assigns @numbers to the @n ranks from m->order[@first] on.  These ranks form
+ * one module of the level above level @l; at level 0, they are all ranks.
  */
 static int map_level(struct map *m, u32 l, u32 first, u32 n, u32 *numbers)
 {

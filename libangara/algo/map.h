@@ -14,8 +14,8 @@
  * struct ang_graph - bytes exchanged between members if each contributes one
  * byte
  * @n: members
- * @start: index in @to of the neighbours of each member, compressed rows; n + 1
- *	entries
+ * @start: index in @to of the first neighbour of each member (compressed sparse
+ *	rows); n + 1 entries
  * @to: neighbours
  * @weight: bytes to and from each neighbour
  */

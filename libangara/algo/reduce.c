@@ -8,8 +8,8 @@
 #include "gen.h"
 
 /**
- * struct fold - reduction of n members to p, a power of two
- * @p: members that continue
+ * struct fold - which p of n members continue; p is a power of two
+ * @p: number of members that continue
  * @rest: n - p; of the first 2 * rest ranks, the odd ones continue, each in
  *	place of two members
  * @id: number among members that continue; p: this member does not continue

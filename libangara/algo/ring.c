@@ -49,7 +49,7 @@ struct around {
 	u32 stage;
 };
 
-/* Return: bytes of packet @k of part @i.  @off: out: offset of the packet. */
+/* Return: bytes of packet @k of part @i.  @where: out: place of the packet in OUT. */
 static size_t packet_at(const struct gen *g, const struct line *l, u32 i, u32 k,
 			u32 packets, struct ang_range *where)
 {
@@ -62,8 +62,8 @@ static size_t packet_at(const struct gen *g, const struct line *l, u32 i, u32 k,
 }
 
 /*
- * Tag of the next message.  Tags may repeat, since no member is @size stages
- * ahead of another member of its ring.
+ * Return: tag of the next message.  Tags may repeat: members of a ring are less
+ * than ang_coll_args.size stages apart.
  */
 static u32 ring_tag(struct around *a)
 {

@@ -11,7 +11,7 @@
  * @run: out: free with ang_run_free(); may not be moved
  * @args: collective
  * @ops: executor
- * @arg: argument of its functions
+ * @arg: argument of the functions in @ops
  *
  * Return: 0; an error of ang_schedule_make(): then there is nothing to free.
  */

@@ -42,12 +42,12 @@ struct ang_run_step {
 
 /**
  * struct ang_run_ops - an executor
- * @send: send the message of a step in state SENDS: the bytes of a SEND; for
- *	another step, the message because of which the executor has set the
- *	state.
+ * @send: send the message of a step in state SENDS.  For a SEND, this is the
+ *	data.  A step of another kind is in this state only if the executor has
+ *	set the state, to send a message of its own.
  * Return: 0 the step waits for its peer now, unless @send has changed its
- * state; 1 it has more to send; -EBUSY its peer cannot take a message now;
- * -EAGAIN no step can send now; other -errno: ang_run_go() fails
+ * state; 1 the step has more to send; -EBUSY the peer of the step cannot take a
+ * message now; -EAGAIN no step can send now; other -errno: ang_run_go() fails
  * @recv: a RECV has begun; may be NULL.
  * Return: 0; -errno: ang_run_go() fails
  * @combine: dst = dst op src, for @len bytes
@@ -72,8 +72,8 @@ struct ang_run_ops {
  * @steps: progress of each step
  * @waits: steps that wait for their peer, by the hash of the peer
  * @mask: number of chains in @waits, minus 1
- * @begun: steps begun, from the first on
- * @prefix: steps ended, from the first on
+ * @begun: number of steps that have begun; steps begin in their order
+ * @prefix: number of steps before the first step that has not ended
  * @moved: set when a state changes; cleared by ang_run_go()
  * @queue: steps that have a message to send, oldest first
  * @last: address of the pointer to which the next step is appended

@@ -45,7 +45,7 @@ static u64 part_divisor(const struct ang_graph *g)
  * @to: as in struct ang_graph
  * @weight: as in struct ang_graph
  * @out: part of each vertex
- * @share: share of each part
+ * @share: fraction of the vertices in each part
  */
 struct metis {
 	idx_t *start;
@@ -101,8 +101,8 @@ static bool are_equal(const u32 *sizes, u32 parts)
 }
 
 /*
- * Calls METIS with a separate state of random(3), which is also that of
- * rand(3): METIS sets a seed, which would change the random numbers of the
+ * Calls METIS with a separate state of random(3) and rand(3), which share one
+ * state: METIS sets a seed, which would change the random numbers of the
  * program.
  */
 static int metis_run(__typeof__(METIS_PartGraphRecursive) *split, struct metis *m,
@@ -169,8 +169,9 @@ static u64 bytes_to(const struct ang_graph *g, const u32 *part, u32 v, u32 p)
 }
 
 /*
- * Return: a part with too few vertices, preferably the part with which the
- * vertex exchanges the most bytes.
+ * Return: a part with too few vertices: the one with which the vertex exchanges
+ * the most bytes; if it exchanges bytes with none, the first one.
+ * @any: all parts before this one have enough vertices.
  */
 static u32 part_lacking(const struct ang_graph *g, const u32 *part, const u32 *count,
 			const u32 *sizes, u32 v, u32 *any)

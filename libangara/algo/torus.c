@@ -4,15 +4,14 @@
  * its dual, accumulation.
  *
  * Positions are counted from the root, modulo the size of each dimension.  On a
- * ring of r members a message goes r / 2 members up and the others down.  On a
- * torus it goes along dimension 0 first; all members that have it forward it
- * along dimension 1, and so on.  A hypercube is a torus whose sizes are all 2.
+ * ring of r members, a message travels upwards to r / 2 members, and downwards
+ * to the other members.  On a torus, the message first travels along dimension
+ * 0.  Then all members that have the message forward it along dimension 1, and
+ * so on.  A hypercube is a torus whose sizes are all 2.
  */
 #include "gen.h"
 
-/*
- * Limit of children of a member: at most two in each dimension.
- */
+/* Limit of children of a member, which has at most two in each dimension. */
 #define MAX_CHILDREN	64U
 
 static u32 rank_at(const struct gen *g, u32 below, u32 r, u32 x)
@@ -24,9 +23,9 @@ static u32 rank_at(const struct gen *g, u32 below, u32 r, u32 x)
 }
 
 /*
- * Finds the member's parent and children.  @children: room for the children.
- * Children along the last dimensions have the smallest subtrees, and come
- * first.
+ * Finds the member's parent and children.  @children: memory for the ranks of
+ * the children.  Children along the last dimensions have the smallest subtrees,
+ * and come first.
  */
 static struct ang_kin kin_of(const struct gen *g, u32 children[MAX_CHILDREN])
 {

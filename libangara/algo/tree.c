@@ -27,8 +27,8 @@ static bool is_root(const struct gen *g)
 }
 
 /*
- * The lowest set bit of @v; for the root, the first power of two that is not
- * below the number of members.
+ * Return: span of the subtree of @v: the lowest set bit of @v; for the root, the
+ * first power of two that is not below the number of members.
  */
 static u32 subtree_span(const struct gen *g, u32 v)
 {
@@ -118,7 +118,7 @@ void ang_gen_reduce_binomial(struct gen *g)
 	struct ang_range sum = out_at(0), from_child;
 	u32 bit;
 
-	/* A leaf sends its own block. */
+	/* A leaf has nothing to combine: it sends its own vector. */
 	if (v & 1) {
 		gen_send(g, rank_of(g, v - 1), TAG_TREE, in_at(0), len);
 		return;

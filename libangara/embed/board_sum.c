@@ -3,18 +3,20 @@
  * Contributions to a reduction on a board, their combination, and the result.
  *
  * Members combine contributions in the order of the plan, so the result is
- * bit-identical to that of a reduction by packets.  The last contributor
- * combines up to EMB_PIECE_WORDS.  Longer reductions are cut into pieces: each
- * member that polls, and the last contributor, takes pieces that no other has
- * taken, combines them, and stores the result in its own share.  A word for
- * each piece contains the number of the member that has taken it, and a flag:
- * the result is stored.  If a member dies or stops before its piece is done,
- * the others decide after STAY_MS that the reduction uses packets.
+ * bit-identical to that of a reduction by packets.  A reduction of up to
+ * EMB_PIECE_WORDS words is combined by the last contributor.  Longer reductions
+ * are cut into pieces: each member that polls, and the last contributor, takes
+ * pieces that no other member has taken, combines them, and stores the result in
+ * its own share.  A word for each piece contains the number of the member that
+ * has taken the piece, and a flag: the result is stored.  If a member dies or
+ * stops before its piece is done, the other members decide after STAY_MS that
+ * the reduction uses packets.
  *
- * Only the process of a context writes its share.  Its mark identifies tree,
- * life and number of the reduction, and is 0 while the contribution is written;
- * a reader compares the mark before and after it copies.  So the reader detects
- * a context that was counted twice, or that has another owner after a death.
+ * Only the process of a context writes the context's share.  The mark of a share
+ * identifies tree, life and number of the reduction, and is 0 while the
+ * contribution is written; a reader compares the mark before and after it copies
+ * the contribution.  So the reader detects a context that was counted twice, or
+ * that has another owner after a death.
  * Results have such marks, too.  A member writes results of a reduction only
  * after it has contributed to it.  So earlier results last until all members
  * have contributed to the next reduction of this tree.
@@ -169,7 +171,7 @@ bool emb_sum(struct emb_plan *p, u64 mark, u64 head)
 
 /*
  * Upper bits of the word of a piece; the lower bits are 0 while no member has
- * taken it.
+ * taken the piece.
  */
 static u64 piece_key(u64 mark)
 {
@@ -194,7 +196,8 @@ static u32 piece_words(u64 head, u32 i)
 }
 
 /**
- * emb_pieces_clear() - a member is about to contribute to a long reduction
+ * emb_pieces_clear() - clear old words of pieces, before this member contributes
+ * to a long reduction
  * @p: plan
  * @mark: mark of the reduction
  * @head: operation
@@ -218,7 +221,7 @@ void emb_pieces_clear(struct emb_plan *p, u64 mark, u64 head)
 	}
 }
 
-/** emb_pieces_begin() - all have contributed: members may take pieces */
+/** emb_pieces_begin() - let members take pieces, after all have contributed */
 void emb_pieces_begin(struct emb_plan *p, u64 mark)
 {
 	ang_store_release(&p->board->work, piece_key(mark));
@@ -265,7 +268,7 @@ bool emb_pieces_sum(struct emb_plan *p, u64 mark, u64 head)
 	return true;
 }
 
-/** emb_pieces_done() - are the results of all pieces there? */
+/** emb_pieces_done() - are the results of all pieces stored? */
 bool emb_pieces_done(const struct emb_plan *p, u64 mark, u64 head)
 {
 	u64 key = piece_key(mark);

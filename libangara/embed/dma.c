@@ -28,8 +28,8 @@ static void *va_of(u64 addr)
 
 /*
  * Return: pointer to @addr if it is in this process or the segment, else NULL.
- * Admin queues and all else below the heaps exist once in each copy of the
- * model.
+ * Addresses below the heaps are in struct emb_admin of the first copy of the
+ * model; the pointer is to the same place in the copy that @r uses.
  */
 static inline void *dma_local(const struct emb_run *r, u64 addr, u32 len)
 {

@@ -82,7 +82,8 @@ bool emb_halted(const struct emb_fab *fab)
  * emb_halt_wait() - wait until a repair is over
  * @fab: fabric; the caller is outside of the model
  *
- * Return: false if the fabric is broken.
+ * Return: true: the caller may enter the model; false: the fabric is broken, or
+ * this process has been fenced for EMB_LOCK_MS.
  */
 bool emb_halt_wait(struct emb_fab *fab)
 {
@@ -103,12 +104,9 @@ bool emb_halt_wait(struct emb_fab *fab)
 			continue;
 		if (emb_now_ms() < end)
 			continue;
-		/*
-		 * Another thread of this process may be repairing, and may be
-		 * stopped.
-		 */
 		if (!halted)
 			return false;
+		/* The thread that repairs, of this or another process, may be stopped: give up. */
 		emb_break(fab);
 	}
 	return false;
@@ -148,8 +146,8 @@ void emb_count_out(struct emb_slot *slot, struct emb_seat *seat)
 }
 
 /*
- * Is a process fenced?  If the process has died and a repair has handled that,
- * the mark does not count.
+ * Is a process fenced?  Not if the process has died, and a repair has handled its
+ * death.
  */
 static bool is_fenced(const struct emb_fab *fab, u32 slot)
 {
@@ -159,7 +157,7 @@ static bool is_fenced(const struct emb_fab *fab, u32 slot)
 	       READ_ONCE(s->repaired) != READ_ONCE(s->life);
 }
 
-/** emb_has_fenced() - may fenced processes still write to memory they used? */
+/** emb_has_fenced() - may fenced processes still write to memory that they used? */
 bool emb_has_fenced(const struct emb_fab *fab)
 {
 	u32 s;
@@ -303,8 +301,8 @@ static int halt_move(struct emb_fab *fab)
 }
 
 /*
- * Marks the node for which a dead process executed a command: its state may be
- * inconsistent.
+ * Marks the nodes for which dead or fenced processes executed a command: the state
+ * of these nodes may be inconsistent.
  */
 static void mark_working(struct emb_fab *fab, struct ang_fabric *model)
 {

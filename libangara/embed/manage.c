@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * In-band management: one request of a node at a time, under its lock.  All
- * processes of an embedded fabric belong to its user, so all may manage it.
+ * In-band management.  Each node has one request in progress, under the node's
+ * lock.  All processes of an embedded fabric belong to one user, so all may
+ * manage the fabric.
  */
 #include <string.h>
 #include <sys/random.h>

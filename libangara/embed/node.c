@@ -27,8 +27,8 @@ static void kept_forget(const struct emb_fab *fab, u32 node)
 		if (ang_topo_keeper(&fab->topo, i) != node)
 			continue;
 		/*
-		 * After this store, another repair may reset the router and
-		 * mark it again.
+		 * Clear the mark first: from here on, another repair may reset
+		 * the router and mark it again.
 		 */
 		ang_store_release(&emb_node(fab, i)->torn, 0);
 		rows_forget(emb_node(fab, i));
@@ -54,8 +54,8 @@ static int node_restart(struct emb_run *r, u32 node)
 	WRITE_ONCE(n->num_ctx, 0);
 	n->adm_pi = 0;
 	/*
-	 * After this store, another repair may reset the node and mark it
-	 * again.
+	 * Clear the mark before the start: from here on, another repair may
+	 * reset the node and mark it again.
 	 */
 	ang_store_release(&n->torn, 0);
 	ret = emb_node_start(r, node);

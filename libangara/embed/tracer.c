@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Permission for other processes to access this one, with Yama.
+ * Permission for other processes to access the memory of this process, if the
+ * kernel has Yama.
  *
  * Any process of the fabric may execute a transfer from or to memory outside of
  * the segment, with process_vm_readv(2) and process_vm_writev(2).  If
@@ -49,8 +50,8 @@ static unsigned long tracer_choose(const struct emb_fab *fab)
 }
 
 /**
- * emb_tracer_get() - called before a region outside of the segment is
- * registered
+ * emb_tracer_get() - permit transfers, before a region outside of the segment
+ * becomes valid
  * @fab: fabric
  */
 void emb_tracer_get(const struct emb_fab *fab)
@@ -65,8 +66,8 @@ void emb_tracer_get(const struct emb_fab *fab)
 }
 
 /**
- * emb_tracer_put() - called after a region outside of the segment was
- * deregistered
+ * emb_tracer_put() - undo emb_tracer_get(), after a region outside of the segment
+ * was deregistered; the last call withdraws the permission
  */
 void emb_tracer_put(void)
 {

@@ -309,8 +309,8 @@ static struct ami_comm *comm_new(MPI_Comm comm)
 }
 
 /*
- * Gives a communicator its context.  If a member has no memory for it, all
- * members record that, so the next call does not try again.
+ * Gives a communicator its context.  If a member gets no context, all members
+ * record AMI_WHY_CONTEXT, so the next call does not try again.
  * Return: true if every member has memory for @c.
  */
 static bool comm_open(MPI_Comm comm, struct ami_comm *c)
@@ -337,8 +337,8 @@ static bool comm_open(MPI_Comm comm, struct ami_comm *c)
  * @comm: communicator; all members call
  * @may_make: the call may wait for the other members
  *
- * Return: the data; NULL, at all members: no memory, members of other worlds,
- * or no data yet.
+ * Return: the data, with @why set if there are members of other worlds; NULL: no
+ * memory, or no data yet.  If one member gets NULL or a set @why, all members do.
  */
 struct ami_comm *ami_comm_get(MPI_Comm comm, bool may_make)
 {

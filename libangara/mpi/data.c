@@ -165,7 +165,7 @@ static int data_move(const struct ami_data *d, bool out)
 /**
  * ami_data_open() - prepare the bytes of a buffer
  * @d: buffer, with its description
- * @fill: the bytes are read
+ * @fill: pack the program's elements, since the operation reads them
  *
  * Return: 0; -ENOMEM; -EINVAL the MPI cannot pack the elements.
  */

@@ -6,9 +6,10 @@
  * angara_numbers()), the library has to know which processes share a node, a
  * processor or a cache.  The MPI gets the nodes from its launcher; hwloc finds
  * processors and caches, if processes are bound (place.c). Alternatively a file
- * describes the levels.  Every process keeps the modules of all processes.
- * Rank 0 of a communicator computes its numbers once, since versions of METIS
- * differ.
+ * describes the levels.  A part of a level, such as one node, is called a module.
+ * Every process keeps the modules of all processes.  Rank 0 of a communicator
+ * computes the numbers for all members, since other versions of METIS may compute
+ * other numbers.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds the processors on which this process is bound, by hwloc. */
+/* Finds the processors to which this process is bound, by hwloc. */
 #ifdef ANG_HAVE_HWLOC
 #include <hwloc.h>
 #endif

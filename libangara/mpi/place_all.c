@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Places of all processes of an MPI, which gets the nodes from its launcher. */
+/*
+ * Places of all processes of an MPI program.  The MPI learns from its launcher which
+ * processes share a node.
+ */
 #include <errno.h>
 
 #include "place_all.h"

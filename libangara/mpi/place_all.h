@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Places of all processes of an MPI. */
+/* Places of all processes of an MPI program. */
 #ifndef ANG_MPI_PLACE_ALL_H
 #define ANG_MPI_PLACE_ALL_H
 

@@ -19,8 +19,9 @@
 #define ENV_ORDERED	ENV_PREFIX "ORDERED"
 
 /*
- * Bytes up to which auto uses a tree if there is no table: a rule.  The MPI
- * alone can be faster, also for short messages: angara-mpi-tune measures it.
+ * Bytes up to which auto uses a tree if there is no table.  This is a rule of thumb:
+ * the MPI alone can be faster even for short messages.  angara-mpi-tune measures
+ * which method is faster.
  */
 #define DEFAULT_LONGEST	4096U
 #define MOST_PART	(16U << 20)
@@ -158,8 +159,8 @@ static int bytes_parse(const char *text, u64 *bytes)
 }
 
 /*
- * Reads a number of bytes from @least to @most, a multiple of @step; @bytes has
- * its default.
+ * Reads a number of bytes from @least to @most, a multiple of @step.  @bytes: in: the
+ * default; out: the number.
  */
 static int setting_bytes(const char *name, u64 least, u64 most, u64 step,
 			 const char *expected, u64 *bytes)

@@ -11,8 +11,8 @@
 struct ami ami = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * The settings of rank 0 apply to all.  If one of them is invalid, all
- * processes end with status 2.
+ * Reads the settings at rank 0, which apply to all processes.  If a setting is
+ * invalid, all processes end with status 2.
  */
 static void setup_settings(void)
 {
@@ -30,8 +30,8 @@ static void setup_settings(void)
 }
 
 /*
- * Sets, for libangara, which processes share this machine: on an embedded
- * fabric they share one fabric, whose name the first of these processes draws.
+ * Tells libangara which processes share this machine.  They share one embedded
+ * fabric, for which the first of these processes draws a random name.
  */
 static int setup_place(void)
 {

@@ -89,7 +89,7 @@ static bool is_around(const struct ami_call *k)
 	       (k->algo == ANGARA_ALGO_RING || k->algo == ANGARA_ALGO_RING2D);
 }
 
-/* Line of a call.  One that passes through has no algorithm. */
+/* Line of a call.  Only calls by software have an algorithm. */
 static u32 line_of(const struct ami_call *k)
 {
 	return k->way == AMI_SOFTWARE && k->algo ?

@@ -6,8 +6,8 @@
  *	COLLECTIVE MEMBERS BYTES WAY [MICROSECONDS]
  *
  * A line applies to messages of at most BYTES bytes; the last line of a
- * collective and number of members also applies to all longer ones.  Empty
- * lines, and those that begin with #, are comments.  Lines are kept sorted, so
+ * collective and number of members also applies to all longer messages.  Empty
+ * lines, and lines that begin with #, are comments.  Lines are kept sorted, so
  * that a call finds its line by a binary search.
  */
 #include <errno.h>
@@ -172,8 +172,8 @@ static void table_default(char *name, size_t len)
  * ami_table_read() - read the table
  * @set: out
  *
- * Return: 0, also if there is no default file; -EINVAL: a line has been
- * printed.
+ * Return: 0, also if there is no default file; -EINVAL after a message on
+ * standard error.
  */
 int ami_table_read(struct ami_settings *set)
 {

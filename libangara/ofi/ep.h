@@ -6,8 +6,9 @@
  * A scalable endpoint takes as many consecutive numbers as it has contexts.
  * Numbers of receive contexts come first; peers use them as addresses, and the
  * first is the endpoint's own address.  Numbers of transmit contexts follow and
- * are not addresses: their messages contain the endpoint's address, and replies
- * contain the number of the operation.  All have the endpoint's serial.
+ * are not addresses: messages from transmit contexts contain the endpoint's
+ * address, and replies contain the number of the operation.  All contexts have
+ * the endpoint's serial.
  */
 #ifndef AFI_EP_H
 #define AFI_EP_H
@@ -59,8 +60,8 @@ struct afi_budget {
  * @num: index in the domain's table
  * @sep: scalable endpoint to which this context belongs, or NULL
  * @nrx: receive contexts of a scalable endpoint: this many numbers from @num on
- * @ntx: transmit contexts of a scalable endpoint: they have the numbers after
- *	those
+ * @ntx: transmit contexts of a scalable endpoint: their numbers follow those of
+ *	the receive contexts
  * @ctxs: number of open contexts of a scalable endpoint
  * @ways: directions: FI_TRANSMIT, FI_RECV
  * @caps: FI_* that the program has requested
@@ -155,7 +156,7 @@ static inline struct afi_ep *afi_ep_of(struct fid_ep *fid)
 	return afi_handle_of(fid)->ep;
 }
 
-/* A shared receive context is not an endpoint, but has receives. */
+/* Is it a shared receive context?  Such a context has receives, but no address. */
 static inline bool afi_is_srx(const struct afi_ep *ep)
 {
 	return ep->own.fid.fid.fclass == FI_CLASS_SRX_CTX;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Groups whose operations the adapters execute: shared by the creation of trees
- * (tree.c) and their use (offload.c).
+ * Groups whose operations the adapters execute: declarations that the creation
+ * of trees (tree.c) and their use (offload.c) share.
  *
  * A group with a tree has a team of libangara and a buffer for the adapter, the
  * stage; data is copied between the stage and the program's memory.  So an
  * operation registers nothing and cannot fail at one member alone, and
  * abandoned operations do not access the program's memory.  The stage has the
- * same key at all members, as broadcasts need:
+ * same key at all members, as broadcasts need.  Its parts are:
  *
  *   0, 1   filled by broadcasts in turn
  *   2, 3   parts of reductions, in turn

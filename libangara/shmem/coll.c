@@ -176,8 +176,8 @@ void shi_same_check(struct shmemi_team *t, uint64_t value, const char *what)
 }
 
 /*
- * See shi_same_place().  The memory of all members has to be the same, since the
- * adapter writes a broadcast on a tree to the offset that the root has given.
+ * See shi_same_place().  The region and the offset have to be the same at all members,
+ * since the adapter writes a broadcast on a tree to the offset that the root has given.
  */
 void shi_same_place_check(struct shmemi_team *t, const void *addr, const char *what)
 {
@@ -317,7 +317,7 @@ void shi_alltoall(struct shmemi_team *t, void *dest, const void *source, size_t 
 						   how));
 }
 
-/* Copies @n elements; @dst and @src are distances in elements. */
+/* Copies @n elements; @dst and @sst are distances in elements. */
 static void strided_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t sst,
 			 size_t size, size_t n)
 {

@@ -31,7 +31,7 @@
  * @mine: arguments of this member
  * @team: its team
  * @what: name of the collective
- * @narrow: converts a result of 32 bits from @buffer; NULL: it is copied
+ * @narrow: converts a result of 32 bits from @buffer; NULL: the result is copied
  *	unchanged
  * @dest: destination of the result in @buffer
  * @n: elements of the result; without @narrow: bytes

@@ -88,9 +88,9 @@ static void lock_given(const long *lock)
 }
 
 /*
- * Return: nanoseconds to sleep before the lock is read again.  @before: PEs that get it
- * first; @waited: nanoseconds so far.  The sleep grows with the time waited, so that a
- * lock that is held for long costs little.
+ * Return: nanoseconds to sleep before the lock is read again.  @before: number of PEs
+ * that get the lock before this PE; @waited: nanoseconds that this PE has slept so far.
+ * The sleep grows with the time waited, so that a lock that is held for long costs little.
  */
 static uint64_t lock_nap(uint32_t before, uint64_t waited)
 {

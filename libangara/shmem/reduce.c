@@ -19,7 +19,7 @@
 #include "shi.h"
 
 #define REDUCE_BYTES	65536U	/* bytes of a temporary buffer */
-/* Longest reduction by software: libangara takes registered buffers of up to twice as much. */
+/* Longest reduction by software: libangara allocates registered buffers of up to twice this. */
 #define SOFTWARE_BYTES	(SHI_CHUNK < (1U << 20) ? SHI_CHUNK : 1U << 20)
 
 static void reduce_by_device(struct shmemi_team *t, const struct shi_kind *kind,
@@ -135,7 +135,7 @@ void shi_reduce(struct shmemi_team *t, const struct shi_kind *kind, void *dest,
 #define DO_sum(a, b)	((a) + (b))
 #define DO_prod(a, b)	((a) * (b))
 
-/* Conversions of elements; only types that need them use these. */
+/* Conversions of elements to 32 bits and back; only types of 1 and 2 bytes use them. */
 #define WIDEN(N, T) \
 	static inline void widen_##N(int32_t *to, const void *from, size_t n) \
 	{ \

@@ -134,8 +134,8 @@ static void team_configure(struct shmemi_team *t, const shmem_team_config_t *con
 }
 
 /*
- * Creates the teams one after the other, so that PEs in several new teams
- * create them in the same order.
+ * Creates a team of members of the parent, if this PE is one of these members.  A PE
+ * that gets two new teams creates one after the other, in the same order as other PEs.
  */
 static int split_strided(struct shmemi_team *parent, int start, int stride, int size,
 			 const shmem_team_config_t *config, long mask, shmem_team_t *out)
@@ -226,8 +226,8 @@ static void team_give_up(shmem_team_t *team)
 }
 
 /*
- * Agrees on the result of a split among all members of the parent: a team may
- * have failed that only some of them belong to.  Return: 0, or the least of the
+ * Agrees on the result of a split among all members of the parent: the creation
+ * of a team of only some members may have failed.  Return: 0, or the least of the
  * errors at all members of the parent.
  */
 static int split_worst(struct shmemi_team *parent, int error, const char *what)

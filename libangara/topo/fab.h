@@ -10,8 +10,8 @@
 
 /**
  * struct angara_fabric - a fabric
- * @topo: topology, with a table
- * @table: the table
+ * @topo: topology; its table is @table
+ * @table: memory of the table
  * @first: index of the first arc of each router, routers + 1 entries
  * @to: per arc, the router at its end
  * @port: per arc, the port where it starts
@@ -78,7 +78,7 @@ typedef u32 fab_route_fn(const struct angara_fabric *f, u32 router, u32 node);
 /* Functions of fab_deps.c.  Return: 0; -ENOMEM. */
 int fab_deps_init(struct fab_deps *d, const struct angara_fabric *f);
 void fab_deps_free(struct fab_deps *d);
-/* Counts the channels of each ring one by one. */
+/* Makes each channel of a ring count as a channel of its own. */
 void fab_deps_no_rings(struct fab_deps *d);
 /* Adds the dependencies of all routes from the first @from routers. */
 void fab_deps_routes(struct fab_deps *d, fab_route_fn *route, u32 from);
@@ -93,9 +93,10 @@ bool fab_deps_add(struct fab_deps *d, u32 channel, u32 out);
  */
 u32 fab_deps_circle(struct fab_deps *d);
 /*
- * Sets the height of each channel, after fab_deps_circle(): the most channels
- * that wait for each other from there on; a ring that counts as one channel has
- * one height.
+ * Sets the height of each channel, which fab_deps_circle() has computed: the
+ * number of channels that follow it in the longest chain of channels, each of
+ * which waits for the next.  All channels of a ring that counts as one channel
+ * have the same height.
  */
 void fab_deps_heights(const struct fab_deps *d, u32 *height);
 
@@ -106,7 +107,7 @@ void fab_deps_heights(const struct fab_deps *d, u32 *height);
  */
 int fab_updown(const struct angara_fabric *f, u8 *around);
 
-/* Sides of a cut that a router is on. */
+/* Side of a cut on which a router is. */
 #define FAB_FREE	0
 #define FAB_SOURCE	1
 #define FAB_SINK	2

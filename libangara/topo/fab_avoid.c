@@ -4,8 +4,8 @@
  *
  * If possible, only routes that crossed a failure change.  Then the routing
  * tables can be replaced while packets travel: a packet on an unchanged route
- * never uses a changed entry.  For each destination, a search goes from the
- * routers whose routes are intact to the others.  Each router that it reaches
+ * never uses a changed entry.  For each destination, a search starts at the
+ * routers whose routes are intact.  Each other router that the search reaches
  * gets one new dependency of channels, from its new port to that of the next
  * router.  A port whose dependency would close a cycle in the channel
  * dependency graph is not used.  That graph starts with the routes of the whole
@@ -143,7 +143,7 @@ static void avoid_to(struct avoid *a, u32 dst, u8 *around)
 
 /*
  * Gives routes to switches that are on no route between nodes: a switch may be
- * the root of a tree, which sends results.
+ * the root of a tree, and the root sends the results.
  */
 static void avoid_rest(struct avoid *a, u32 dst, u8 *around)
 {
@@ -310,7 +310,7 @@ static int mark_failed(const struct angara_fabric *f, u64 *failed, bool *dead,
 	return 0;
 }
 
-/* Computes the routes of @f with the failures set. */
+/* Computes the routes of @f around its failures. */
 static int avoid_routes(struct angara_fabric *f, const bool *dead,
 			struct angara_detours *detours)
 {

@@ -9,7 +9,7 @@
 
 #include "fab.h"
 
-#define CUT_ALL		256U	/* with up to this number of nodes, all pairs are cut */
+#define CUT_ALL		256U	/* up to this number of nodes, node 0 is cut from each other one */
 #define CUT_SOME	32U
 #define CUT_HALVES	16U	/* with up to this number of nodes, all halves are tried */
 
@@ -126,8 +126,8 @@ static u32 cut_degree(const struct angara_fabric *f)
 }
 
 /*
- * Every cut separates node 0 from some node, so it is enough to cut node 0 from
- * each other node.
+ * Computes the connectivity.  Every cut separates node 0 from some node, so it
+ * is enough to cut node 0 from each other node.
  */
 static void cut_nodes(struct flow *w, u8 *side, struct angara_fabric_metrics *m)
 {
@@ -172,7 +172,7 @@ static u32 cut_count(const struct angara_fabric *f, u32 set, u32 limit)
 	return cut;
 }
 
-/* Tries every half that contains node 0. */
+/* Computes the bisection: tries every half of the nodes that contains node 0. */
 static void cut_halves(struct flow *w, u8 *side, struct angara_fabric_metrics *m)
 {
 	u32 nodes = w->f->topo.nodes;

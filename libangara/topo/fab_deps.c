@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The channel dependency graph.  Packets in a channel wait for the channels
- * that follow it on their routes.  If there is no cycle of such channels, there
- * is no deadlock: channels that wait for no other drain first, then the
- * channels that wait for these, and so on.
+ * that follow the channel on their routes.  If there is no cycle of such
+ * channels, there is no deadlock: channels that wait for no other channel drain
+ * first, then the channels that wait for these, and so on.
  *
  * Rings of a torus are cycles, which bubble flow control keeps from deadlock
  * (ang_link.c).  But a packet that waits to leave a ring blocks the packets
@@ -23,8 +23,8 @@ static u32 deps_count(const struct angara_fabric *f)
 }
 
 /*
- * Router at the end of a channel; ANG_NONE if there is no cable, or if it has
- * failed.
+ * Router at the end of a channel; ANG_NONE if there is no cable, or if the cable
+ * has failed.
  */
 static u32 deps_end(const struct angara_fabric *f, u32 channel)
 {
@@ -202,9 +202,9 @@ static u32 deps_whole(const struct fab_deps *d, u32 channel)
 }
 
 /*
- * Repeatedly removes channels that wait for no other channel; the remaining
- * ones are in cycles, or wait for these.  A ring remains as long as one of its
- * channels waits.
+ * Repeatedly removes channels that wait for no other channel; the channels that
+ * remain are in cycles, or wait for channels in cycles.  A ring remains as long
+ * as one of its channels waits.
  */
 u32 fab_deps_circle(struct fab_deps *d)
 {
@@ -217,8 +217,8 @@ u32 fab_deps_circle(struct fab_deps *d)
 	for (c = 0; c < n; c++)
 		whole[c] = deps_whole(d, c);
 	/*
-	 * waits[]: for the channel that represents each ring: last round in
-	 * which it waited
+	 * waits[]: for the channel that represents a ring, the last round in
+	 * which a channel of the ring waited
 	 */
 	memset(waits, 0, n * sizeof(*waits));
 	for (d->search = 1; moved; d->search++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Metrics by the formulas of document 001, about topologies (table 1 and its
- * text).
+ * Metrics by the formulas of document 001, the publication on MKNS (table 1 and
+ * its text).
  */
 #include <errno.h>
 

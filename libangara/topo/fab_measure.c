@@ -112,8 +112,8 @@ static void wave_run(struct wave *w, u32 limit)
 }
 
 /*
- * Distances from every router to the farthest node; the maximum over nodes is
- * the diameter.
+ * Computes @far: the distance from every router to the farthest node.  The
+ * maximum over nodes is the diameter.
  */
 static void measure_far(struct wave *w, u16 *far, struct angara_fabric_metrics *m)
 {
@@ -153,8 +153,9 @@ static void measure_far(struct wave *w, u16 *far, struct angara_fabric_metrics *
 }
 
 /*
- * The centre of the smallest tree is a router or a cable.  The tree's diameter
- * is twice the distance from it to the farthest node, plus one for a cable.
+ * Return: the diameter of the spanning tree of least diameter.  Its centre is a
+ * router or a cable.  The diameter is twice the distance from the centre to the
+ * farthest node, plus one if the centre is a cable.
  */
 static u32 measure_tree(struct wave *w, const u16 *far)
 {

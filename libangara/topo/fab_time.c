@@ -4,10 +4,10 @@
  *
  * The model follows the first packet through the blocks, as the simulator does:
  * up the tree, a Reducer reads whole packets, one flit per cycle, one packet at
- * a time; down the tree, packets are passed on as they arrive.  The other
- * packets follow at the rate of PCIe or of the busiest Reducer.  A reduction
- * also waits for credits of its host: it has 16 ReduceIds on each tree, and is
- * notified of free ones after 128 results over all trees, or 4096 cycles.
+ * a time; down the tree, routers forward the flits of a packet as they arrive.
+ * The other packets follow at the rate of PCIe or of the busiest Reducer.  In a
+ * reduction the host also waits for credits: it has 16 ReduceIds on each tree,
+ * and learns which are free after 128 results over all trees, or 4096 cycles.
  *
  * Channels and the FIFO of a root are not modelled as limits: on an idle fabric
  * they are never slower than PCIe.
@@ -39,8 +39,8 @@ static_assert(ANGARA_FLIT_BYTES * 8 * ANG_VALUE_CLOCK >= ANG_VALUE_HOST_RATE * 1
  * @packets: packets
  * @flits: flits of the first packet
  * @queue: routers of a tree, parents first
- * @at: time of the first packet at each router
- * @tail: time of the last flit of that packet at each router
+ * @at: time at which the first packet is at each router
+ * @tail: time at which the last flit of that packet is at each router
  * @reads: packets that each router's Reducer reads
  */
 struct time_op {
@@ -100,7 +100,7 @@ static u64 time_inject(const struct time_op *o, u32 nth)
 	       (nth / (modules ? modules : 1) + 1) * time_host(o->flits);
 }
 
-/* Visits the routers of a tree, parents first.  Return: number of routers. */
+/* Lists the routers of a tree in @o->queue, parents first.  Return: number of routers. */
 static u32 time_walk(const struct time_op *o, const struct angara_tree_row *rows,
 		     u32 root)
 {
@@ -190,9 +190,9 @@ static u64 time_down(const struct time_op *o, const struct angara_tree_row *rows
 }
 
 /*
- * Return: the participant that broadcasts: the root of the first tree, or the first
- * participant if that root is none.  Participants are routers of every tree; another
- * router may belong to the first tree only.
+ * Return: the node that broadcasts: the root of the first tree if it has
+ * participants, else the first node that has some.  Nodes with participants are
+ * in every tree; another root may be in the first tree only.
  */
 static u32 time_source(const struct time_op *o, const struct angara_tree_row *rows)
 {
@@ -206,8 +206,8 @@ static u32 time_source(const struct time_op *o, const struct angara_tree_row *ro
 }
 
 /*
- * Time of the first packet of a broadcast.  A source other than the root sends
- * the packet up to the root first.
+ * Time until the first packet of a broadcast is at all participants.  A source
+ * other than the root sends the packet up to the root first.
  */
 static u64 time_bcast(const struct time_op *o, const struct angara_tree_row *rows,
 		      u32 root, u32 count)
@@ -259,8 +259,8 @@ static void time_add(struct time_op *o, const struct angara_tree_row *rows,
 }
 
 /*
- * Time for all packets that PCIe needs, or that the busiest Reducer needs if it
- * needs longer.
+ * Return: the time that PCIe needs for all packets, or that the busiest Reducer
+ * needs for its packets, whichever is longer.
  */
 static u64 time_busiest(const struct time_op *o, const struct angara_tree_row *rows,
 			u32 flits)
@@ -353,10 +353,7 @@ ANG_PUBLIC uint64_t angara_plan_time(const struct angara_plan *plan, uint32_t tr
 				 time_allreduce(&o, rows, root, count));
 		time_add(&o, rows, count, (o.packets - i + trees - 1) / trees);
 	}
-	/*
-	 * Use the mean time of a packet over 2^22 packets; its error is at most
-	 * 2^-22 of a packet's time.
-	 */
+	/* The mean time of a packet; rounding makes it up to 1 ps too short. */
 	gap = time_busiest(&o, plan->rows, o.flits) / o.packets;
 	first += time_rest(&o, gap);
 	free(o.at);

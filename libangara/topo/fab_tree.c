@@ -266,8 +266,8 @@ static bool tree_is_better(const struct tree_score *a, const struct tree_score *
 }
 
 /*
- * Adds the channels from a participant up to the root, up to the first channel
- * that is counted already.
+ * Adds the channels on the path from a participant to the root to @score, up to
+ * the first channel that is already counted.
  */
 static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 			    struct tree_score *score)
@@ -290,8 +290,8 @@ static void tree_score_path(struct tree_work *w, u32 at, u32 root,
 }
 
 /*
- * Grows the tree of a root.  Return: false: because of failures, the tree
- * cannot reach a participant.
+ * Grows the tree of a root, and computes its score.  Return: false: because of
+ * failures, the tree cannot reach a participant.
  */
 static bool tree_try(struct tree_work *w, u32 root, const uint16_t *pe,
 		     struct tree_score *score)

@@ -9,12 +9,12 @@
 
 #include "text.h"
 
-#define FILE_MOST	(16U << 20)	/* most bytes of a description */
+#define FILE_MOST	(16U << 20)	/* limit of bytes of a description */
 
 /**
  * ang_text_load() - read a file
  * @path: file
- * @out: out: its text; to be freed
+ * @out: out: text of the file, which the caller frees
  *
  * Return: 0; -EFBIG the file is longer than 16 MiB; -EINVAL it has a zero byte;
  * -errno.

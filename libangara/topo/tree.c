@@ -27,7 +27,7 @@ static u32 last_step(const struct ang_topo *t, u32 root, u32 node)
 	ang_topo_coord(t, node, to);
 	while (from[d] == to[d])
 		d--;
-	/* After the last corner the path follows one dimension. */
+	/* The last part of the path is along dimension @d: find where it begins. */
 	to[d] = from[d];
 	return ang_topo_route(t, ang_topo_node(t, to), node);
 }

@@ -122,7 +122,7 @@ struct angara_adapters;
  * @node: node that it connects
  * @fabric_id: fabric; 0: an embedded one, which gets its id when the first
  *	process opens it
- * @chosen: 1: angara_domain_open() opens this adapter if it gets no name
+ * @chosen: 1: angara_domain_open(NULL, ...) opens this adapter
  * @pci_domain: bus address of an ANGARA_ADAPTER_PCI; the members that begin
  *	with pci_ are 0 for other kinds
  * @pci_bus: bus
@@ -204,7 +204,7 @@ struct angara_ctx_attr {
 /**
  * struct angara_ctx_info - properties of a context
  * @size: in: sizeof(struct angara_ctx_info)
- * @self: its address, for peers
+ * @self: address of the context, for peers
  * @sq_entries: length of the injection queue
  * @cq_entries: length of the completion queue
  * @msg_bytes: size of the receive buffer
@@ -267,8 +267,8 @@ int angara_fabric_present(void);
  * @access: ANGARA_ACCESS_*
  * @mr: out
  *
- * The upper 48 bits of the key are random, so the program has to send it to its
- * peers.  See angara_team_mr_reg() for a key that is equal at all members of a
+ * The upper 48 bits of the key are random, so the program has to send the key to
+ * its peers.  See angara_team_mr_reg() for a key that is equal at all members of a
  * team.
  *
  * Return: 0; -ENOMEM RLIMIT_MEMLOCK; -EFAULT not mapped; -ENOSPC no slot left;
@@ -301,7 +301,8 @@ int angara_mr_place(const struct angara_mr *mr, uint64_t *place);
  * @dom: domain, of the same fabric
  * @place: location from angara_mr_place() in that process
  * @len: bytes
- * @addr: out: for loads and stores, until that process frees the region
+ * @addr: out: for loads and stores, and as unregistered local memory of operations,
+ *	until that process frees the region
  *
  * Return: 0; -EOPNOTSUPP the location is invalid.
  */
@@ -356,9 +357,9 @@ void angara_mr_release(struct angara_mr *mr);
  * @mr: region; NULL or one of angara_mr_reg() does nothing
  *
  * When the call returns, no adapter accesses memory by this region any more.
- * Operations and peers that still use it get ANGARA_ST_KEY.  This affects all
- * holders of the region, which belong to one group.  Each still calls
- * angara_mr_release() when its operations have ended.
+ * Operations and peers that still use the region get ANGARA_ST_KEY.  The call
+ * affects all holders of the region, which belong to one group.  Each holder
+ * still calls angara_mr_release() when its operations have ended.
  */
 void angara_mr_revoke(struct angara_mr *mr);
 
@@ -369,8 +370,8 @@ void angara_mr_revoke(struct angara_mr *mr);
  * @bytes: bytes registered: in the cache, and in evicted regions still held
  * @hits: calls that found a region
  * @misses: calls that registered memory
- * @stale: evicted because the memory was unmapped
- * @dropped: evicted for lack of room
+ * @stale: ranges evicted because the memory was unmapped
+ * @dropped: ranges evicted for lack of room
  */
 struct angara_mr_cache_info {
 	uint32_t size;

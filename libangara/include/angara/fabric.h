@@ -40,10 +40,10 @@ uint32_t angara_fabric_nodes(const struct angara_fabric *fabric);
 uint32_t angara_fabric_routers(const struct angara_fabric *fabric);
 /** Number of ports of the largest router. */
 uint32_t angara_fabric_ports(const struct angara_fabric *fabric);
-/** Router and port at the other end of a cable; UINT32_MAX: no cable. */
+/** Return: router at the other end of a cable; UINT32_MAX: no cable.  @far: out: port there. */
 uint32_t angara_fabric_peer(const struct angara_fabric *fabric, uint32_t router,
 			    uint32_t port, uint32_t *far);
-/** Port towards a node; UINT32_MAX: this is the node, or there is no route. */
+/** Port of @router towards @node; UINT32_MAX: @router is @node, or there is no route. */
 uint32_t angara_fabric_route(const struct angara_fabric *fabric, uint32_t router,
 			     uint32_t node);
 /**
@@ -67,7 +67,7 @@ uint32_t angara_fabric_keeper(const struct angara_fabric *fabric, uint32_t route
  * @fabric: fabric
  * @root: node
  * @pe: number of local participants of every node; a node with 0 is in the tree
- *	only if it connects others
+ *	only if it connects other nodes
  * @load: number of trees on each channel, indexed by router * ports + port, or
  *	NULL.  Among equally short paths the least loaded is taken.  The new
  *	tree is added
@@ -99,7 +99,7 @@ int angara_fabric_tree_check(const struct angara_fabric *fabric,
 /**
  * struct angara_failure - a part of a fabric that has failed
  * @router: router
- * @port: port of it whose cable has failed, in both directions;
+ * @port: port of @router whose cable has failed, in both directions;
  *	ANGARA_FAILED_ROUTER: the router with all its cables
  */
 struct angara_failure {
@@ -116,8 +116,8 @@ struct angara_failure {
  *	destination
  * @lost: pairs of intact nodes without a route
  * @circle: number of channels that are in cycles of the channel dependency
- *	graph, or wait for these; 0: the routes are free of deadlock.  If
- *	@updown is 0, they are also free of deadlock while some packets still
+ *	graph, or wait for channels in cycles; 0: the routes are free of
+ *	deadlock.  If @updown is 0, this also holds while some packets still
  *	follow routes of the whole fabric
  */
 struct angara_detours {
@@ -207,8 +207,8 @@ int angara_fabric_cost(const struct angara_fabric *fabric,
  * Among equal trees, the root nearest to the participants is chosen; a node
  * with several participants counts several times.
  *
- * Up to 1024 nodes every node is tried, participants first; above that, 64
- * participants, evenly chosen.
+ * Up to 1024 nodes every node is tried, participants first; above that, at most
+ * 127 participants, evenly chosen.
  * Return: node; -EINVAL no node takes part; -EHOSTUNREACH failures keep the
  * participants apart; -ENOMEM.
  */
@@ -224,7 +224,7 @@ int64_t angara_fabric_root(const struct angara_fabric *fabric, const uint16_t *p
  *	@pairs pairs of nodes
  * @pairs: pairs that were tried; 0: all
  * @bisection: least number of cables that cut the nodes in halves; 0: unknown,
- *	because there are more than 16
+ *	because there are more than 16 nodes
  * @cables: cables
  * @switches: routers that are not nodes
  * @ports: ports of all routers, connected or not
@@ -257,8 +257,8 @@ int angara_fabric_measure(const struct angara_fabric *fabric,
 			  struct angara_fabric_metrics *metrics);
 
 /**
- * angara_fabric_formula() - compute the metrics by the formulas of the topology
- * document (001)
+ * angara_fabric_formula() - compute the metrics by the formulas of document
+ * 001, the publication on MKNS
  * @fabric: fabric
  * @metrics: out; the caller sets its size; a metric is 0 if it has no formula
  *
@@ -274,7 +274,8 @@ int angara_fabric_formula(const struct angara_fabric *fabric,
  * @a: router
  * @b: another
  *
- * Return: least number of cables that separate them; -EINVAL; -ENOMEM.
+ * Return: least number of cables whose removal separates the two routers;
+ * -EINVAL; -ENOMEM.
  */
 int64_t angara_fabric_flow(const struct angara_fabric *fabric, uint32_t a, uint32_t b);
 

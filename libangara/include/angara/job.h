@@ -20,10 +20,10 @@ extern "C" {
  * program without a launcher is a job of one process.  A program that finds its
  * peers in another way creates jobs itself, with angara_job_init_with().
  *
- * Threads: angara_job_init() and angara_job_init_with() may be called at once.
- * One thread at a time uses a job; for this rule all jobs that a process gets
- * from angara_job_init() count as one job.  Rank and size may be read at any
- * time.
+ * Threads: several threads may call angara_job_init() and
+ * angara_job_init_with() at once.  One thread at a time uses a job; for this
+ * rule all jobs that a process gets from angara_job_init() count as one job.
+ * Rank and size may be read at any time.
  */
 
 /**

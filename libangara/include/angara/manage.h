@@ -67,10 +67,10 @@ int angara_manager_describe(struct angara_manager *manager, char **text);
  *
  * A request that gets no answer is repeated for a second.
  *
- * Return: 0; errors of a router: -EACCES it needs another key; -ENXIO the path
+ * Return: 0; errors of a router: -EACCES the key is wrong; -ENXIO the path
  * names a port that leads nowhere; -ENETDOWN a link of the path is down;
  * -ENOENT the row is not set; -EINVAL @modifier is out of range; -EOPNOTSUPP no
- * such attribute; others: -EPERM the caller lacks CAP_NET_ADMIN; -EINVAL the
+ * such attribute; other errors: -EPERM the caller lacks CAP_NET_ADMIN; -EINVAL the
  * path is too long, or @size is too large; -ETIMEDOUT no answer; -ENODEV the
  * adapter is gone.
  */
@@ -91,10 +91,10 @@ int angara_manage_get(struct angara_manager *manager, const struct angara_path *
  * Repeats a request that gets no answer, and finds out whether an earlier copy
  * of it was carried out.
  *
- * Return: as angara_manage_get(); -EEXIST the row is set; -EBUSY it cannot be
- * set now: packets of the previous tree on this row are still in the fabric, or
- * its adapter has no driver; -EINVAL the value is not valid, or the row breaks
- * a rule of trees; -EAGAIN other managers kept writing between the attempts.
+ * Return: as angara_manage_get(); -EEXIST the row is set; -EBUSY the row cannot
+ * be set now: packets of the previous tree on this row are still in the fabric,
+ * or the router's adapter has no driver; -EINVAL the value is not valid, or the
+ * row breaks a rule of trees; -EAGAIN other managers kept writing between the attempts.
  */
 int angara_manage_set(struct angara_manager *manager, const struct angara_path *path,
 		      unsigned int attr, uint32_t modifier, const void *value,
@@ -121,7 +121,8 @@ int angara_manage_set(struct angara_manager *manager, const struct angara_path *
  * @refused: requests with a wrong key
  * @trees: number of trees for which it has rows
  * @ports: number of its ports
- * @port: port by which the request arrived; UINT32_MAX: its own host sent it
+ * @port: port by which the request arrived; UINT32_MAX: the router's own host
+ *	sent the request
  * @flags: ANGARA_ROUTER_*
  */
 struct angara_router {

@@ -206,7 +206,7 @@ int angara_get_indexed(struct angara_ctx *ctx, struct angara_peer peer,
  * @reserved: must be 0
  * @words: words, aligned to their size
  * @values: the value to compare with, or one for each word
- * @skip: not 0 for words to skip; NULL: skip none
+ * @skip: for each word: not 0: skip the word; NULL: skip none
  */
 struct angara_words {
 	uint32_t size;
@@ -251,14 +251,14 @@ int angara_wait_some(struct angara_ctx *ctx, const struct angara_words *words,
  *	all words
  * @max: capacity of @index
  *
- * Does not use a context, so threads that share one may call this without its
- * lock.
+ * Does not use a context, so threads that share a context may call this function
+ * without the lock of the context.
  *
  * Return: length of @index; without it, 1 if the comparison holds for all words, or 0;
  * -EINVAL.
  */
 int angara_words_find(const struct angara_words *words, uint32_t *index, uint32_t max);
-/** Test all words once.  Return: 1: all hold; 0; -EINVAL; -ENODEV. */
+/** Test all words once.  Return: 1: the comparison holds for all; 0; -EINVAL; -ENODEV. */
 int angara_test_all(struct angara_ctx *ctx, const struct angara_words *words);
 /** Find words without waiting.  Return: length of @index; -EINVAL; -ENODEV. */
 int angara_test_some(struct angara_ctx *ctx, const struct angara_words *words,
@@ -329,8 +329,8 @@ int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
  * angara_compare_nbi() - change elements at a peer if a comparison holds
  * @ctx: context
  * @peer: target
- * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_READ and
- *	ANGARA_ACCESS_REMOTE_WRITE; the latter is enough without @old
+ * @dst_key: region at the target, with ANGARA_ACCESS_REMOTE_WRITE, and with
+ *	ANGARA_ACCESS_REMOTE_READ if the old values are returned
  * @dst_off: offset in it
  * @x: values to write, @count elements, copied
  * @y: values to compare with, copied
@@ -338,7 +338,8 @@ int angara_fetch(struct angara_ctx *ctx, struct angara_peer peer,
  * @type: ANGARA_TYPE_INT32 .. ANGARA_TYPE_DOUBLE
  * @op: ANGARA_ATOMIC_CSWAP .. ANGARA_ATOMIC_MSWAP
  * @old: local region for the old values, or NULL
- * @old_off: offset in it; with NULL an address, or 0: they are not returned
+ * @old_off: offset in it; with NULL an address, or 0: the old values are not
+ *	returned
  * @how: options and completion, or NULL
  *
  * Return: as angara_atomic_nbi().
@@ -421,8 +422,8 @@ int angara_flush(struct angara_ctx *ctx);
  *
  * angara_poll() still returns their completions.
  *
- * Return: 0; -ETIMEDOUT; the errno of the first failed operation among those
- * that have no completion of their own.
+ * Return: 0; -ETIMEDOUT; -ENODEV the device is gone; the errno of the first failed
+ * operation among those that have no completion of their own.
  */
 int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
 
@@ -445,8 +446,8 @@ int angara_quiet(struct angara_ctx *ctx, int timeout_ms);
  * On an embedded fabric the first call starts a thread, which ends with the
  * context.
  *
- * Return: the descriptor, which the library owns; -ENODEV; -ENOMEM; -EMFILE;
- * -EAGAIN the thread cannot be created.
+ * Return: the descriptor, which the library owns; -ENODEV; -EMFILE; -ENOMEM, also
+ * if the thread cannot be created.
  */
 int angara_ctx_fd(struct angara_ctx *ctx);
 /**
@@ -455,7 +456,8 @@ int angara_ctx_fd(struct angara_ctx *ctx);
  *
  * Events are completions, messages, broadcasts that arrive, and user counters.
  * Each call arms one event: the descriptor stays readable until the context is
- * armed again.
+ * armed again.  Functions that wait, such as angara_quiet(), may take the event for
+ * which the context is armed: arm it again after them.
  *
  * Return: 0; -EAGAIN there is a completion or a message already, and the
  * context is armed nevertheless; -ENODEV the device is gone; as angara_ctx_fd().

@@ -122,7 +122,8 @@ uint32_t angara_plan_stripes(const struct angara_plan *plan, unsigned int op,
  * @value: value in @unit
  * @unit: "MHz", "Gbit/s", "ns", "cycles", "B" or "results"
  * @source: "given": from the adapter's specification (document 000); "fitted":
- *	chosen to reproduce a result of that document; "free": neither
+ *	set to reproduce a result of that document; "chosen": with knowledge of
+ *	its results; "free": none of these
  * @help: description
  */
 struct angara_plan_value {

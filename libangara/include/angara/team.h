@@ -27,8 +27,8 @@ extern "C" {
  * member.
  *
  * Messages of software collectives share the receive buffer with the program's
- * messages.  When that is full of messages that the program has not taken and
- * freed, software collectives stall, and a call that waits for one does not
+ * messages.  When the buffer is full of messages that the program has not taken
+ * and freed, software collectives stall, and a call that waits for one does not
  * return.
  */
 
@@ -147,8 +147,8 @@ int angara_team_split(struct angara_team *parent, unsigned int color,
  * @access: ANGARA_ACCESS_*; members may differ
  * @mr: out; the region belongs to this member, and may outlive the team
  *
- * Broadcasts need such a key.  The member with rank 0 draws 48 of its bits at
- * random; only members know it.
+ * Broadcasts need such a key.  The member with rank 0 draws 48 bits of the key
+ * at random; only members know the key.
  *
  * Return: 0 at all members.  Otherwise no member has registered the memory, and
  * all get the error of the lowest rank that failed, as angara_mr_reg(), or
@@ -162,8 +162,8 @@ int angara_team_mr_reg(struct angara_team *team, void *addr, size_t len,
  * @len: bytes, not 0; members may differ
  * @mr: out
  *
- * The address is a multiple of the greatest power of two that is not above @len, or of the
- * page if there is no room for that in the address space.
+ * The address is a multiple of the greatest power of two that is not above @len, or of the page
+ * size if the address space has no room for that alignment.
  *
  * Return: as angara_team_mr_reg(); -ENOMEM.
  */
@@ -230,8 +230,8 @@ int angara_numbers(uint32_t algo, unsigned int n, const uint32_t *modules,
  *	use the numbers
  * @numbers: number of each member, copied; the same at all members
  *
- * Does not communicate.  Do not call it while collectives of the team are in
- * progress.
+ * Does not communicate.  Do not call this function while collectives of the team
+ * are in progress.
  *
  * Return: 0; -EINVAL unknown algorithm, or a number is out of range or occurs
  * twice; -ENOMEM.
@@ -247,12 +247,12 @@ int angara_team_numbers(struct angara_team *team, uint32_t algo,
  * @ndims: number of dimensions, up to 32; 0: two, whose sizes are as equal as
  *	possible, as without this call
  * @packet: with ANGARA_ALGO_RING and ANGARA_ALGO_RING2D: bytes of a packet; a
- *	member combines one while it receives the next; 0: messages are whole, as
- *	without this call
+ *	member combines one packet while it receives the next; 0: messages are
+ *	whole, as without this call
  *
  * A message has at most 64 packets: packets are longer than @packet if
  * necessary. Does not communicate; all members must pass the same values. Do
- * not call it while collectives of the team are in progress.
+ * not call this function while collectives of the team are in progress.
  *
  * Return: 0; -EINVAL too many dimensions, or their product is not the number of
  * members.
@@ -271,11 +271,11 @@ int angara_team_rings(struct angara_team *team, const uint32_t *dims,
  * @lost: rank of the member whose loss software collectives have detected;
  *	ANGARA_NO_RANK: none
  * @by_device: collectives that this member has started on the tree
- * @by_software: collectives that it has started in software
- * @messages: messages that it has sent for software collectives and for the
- *	creation of the team
- * @trees: number of trees over which its longest reductions are spread; 0:
- *	software
+ * @by_software: collectives that this member has started in software
+ * @messages: messages that this member has sent for software collectives and
+ *	for the creation of the team
+ * @trees: number of trees over which the team's longest reductions are spread;
+ *	0: software
  * @reserved: 0
  */
 struct angara_team_info {
@@ -421,9 +421,9 @@ int angara_allreduce(struct angara_team *team, const struct angara_mr *dst,
  * struct angara_reducer - an operation of the program
  * @size: sizeof(struct angara_reducer)
  * @elem: bytes of an element
- * @combine: for each of @count elements: dst = dst op src.  The operation is
- *	associative and commutative, but for rounding.  The function is called inside calls that
- *	poll the context, and calls no function of the library
+ * @combine: for each of @count elements: dst = dst op src.  The operation must
+ *	be associative and commutative, except for rounding.  Calls that poll
+ *	the context call the function; it must not call the library
  * @arg: last argument of @combine
  */
 struct angara_reducer {
@@ -446,9 +446,9 @@ struct angara_reducer {
  *
  * Uses messages, even if the team has a tree.  Contributions are combined in
  * the order in which adapters would combine them on the team's tree, or on the
- * tree that the team would have.  All members get the same bits, and the same
- * in each run.  @by->combine gets elements that are as aligned as the caller's
- * memory, up to 64 bytes.
+ * tree that the team would have.  All members get the same bits, in every run.
+ * @by->combine gets elements that are as aligned as the caller's memory, up to
+ * 64 bytes.
  */
 int angara_allreduce_fn_nbi(struct angara_team *team, const struct angara_mr *dst,
 			    uint64_t dst_off, const struct angara_mr *src,
@@ -584,7 +584,7 @@ int angara_gatherv(struct angara_team *team, const struct angara_mr *dst,
 		   uint64_t dst_off, const size_t *counts, const size_t *displs,
 		   const struct angara_mr *src, uint64_t src_off, size_t len,
 		   unsigned int root);
-/** Send a block of @root to each member; at other members @src is NULL. */
+/** Send one block from @root to each member; at other members @src is NULL. */
 int angara_scatter_nbi(struct angara_team *team, const struct angara_mr *dst,
 		       uint64_t dst_off, const struct angara_mr *src,
 		       uint64_t src_off, size_t len, unsigned int root,

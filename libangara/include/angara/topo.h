@@ -26,7 +26,7 @@ extern "C" {
 #define ANGARA_TREE_RULE_FIELD		4 /* a field is wrong, or two fields disagree */
 #define ANGARA_TREE_RULE_SHARED		5 /* partition or epoch differs among rows */
 #define ANGARA_TREE_RULE_REACH		6 /* the root does not reach a row */
-#define ANGARA_TREE_RULE_ORDER		7 /* others: against channel order */
+#define ANGARA_TREE_RULE_ORDER		7 /* other fabrics: against channel order */
 
 #define ANGARA_MAX_DIRS	(2 * ANGARA_MAX_DIMS)	/* ports of a node of a torus */
 
@@ -88,7 +88,7 @@ const char *angara_dir_name(unsigned int dir);
  * @topo: torus
  * @root: node number
  * @pe: number of local participants of every node; a node with 0 is in the tree
- *	only if it connects others
+ *	only if it connects other nodes
  * @tree: TreeId for the rows
  * @rows: out: array, one row per node of the torus; for a node outside of the
  *	tree to_root is ANGARA_PORT_NONE, is_root 0

@@ -12,8 +12,8 @@ static struct afi_av *av_of(struct fid_av *fid)
 }
 
 /*
- * With FI_EVENT: reports an error event for each failure, and one event for all
- * addresses.
+ * Reports an event of an insertion with FI_EVENT.  @err: error for the address of
+ * index @data; 0: the insertion has ended, with @data addresses
  */
 static int av_report(struct afi_av *av, void *context, u64 data, int err)
 {
@@ -69,7 +69,7 @@ static int av_insert_all(struct afi_av *av, const char *from, size_t count,
 }
 
 /*
- * After a failed address the later ones are still inserted; FI_SYNC_ERR reports
+ * If an address fails, later addresses are still inserted; FI_SYNC_ERR reports
  * each result.
  */
 static int av_insert(struct fid_av *fid, const void *addr, size_t count,
@@ -95,7 +95,10 @@ static int av_insert(struct fid_av *fid, const void *addr, size_t count,
 	return ret;
 }
 
-/* Names are addresses as fi_av_straddr() writes them, or services of hosts. */
+/*
+ * Inserts the service of a host or, without @service, the address that @node is, as
+ * fi_av_straddr() writes it.
+ */
 static int av_insertsvc(struct fid_av *fid, const char *node,
 			const char *service, fi_addr_t *fi_addr, uint64_t flags,
 			void *context)
@@ -108,7 +111,7 @@ static int av_insertsvc(struct fid_av *fid, const char *node,
 	return av_insert(fid, &name, 1, fi_addr, flags, context);
 }
 
-/* Addresses cannot be enumerated. */
+/* Not supported: addresses do not follow from consecutive names of nodes. */
 AFI_NO_CALL(int, av_insertsym, struct fid_av *fid, const char *node,
 	    size_t nodecnt, const char *service, size_t svccnt,
 	    fi_addr_t *fi_addr, uint64_t flags, void *context)

@@ -41,8 +41,9 @@ static int bind_cntr(struct afi_ep *ep, struct afi_cntr *cntr, u64 flags)
 
 	/*
 	 * Without FI_RMA_EVENT peers' operations are not counted, so refuse a
-	 * counter of nothing else.  If the counter has other flags, too, ignore
-	 * the two flags of peers' operations: programs set them without need.
+	 * counter that would count only these.  If @flags has other flags, too,
+	 * ignore the two flags of peers' operations: programs set them without
+	 * need.
 	 */
 	if (!(ep->caps & FI_RMA_EVENT)) {
 		if (!(flags & ~(FI_REMOTE_READ | FI_REMOTE_WRITE)))

@@ -460,7 +460,7 @@ static ssize_t coll_gather(struct fid_ep *ep, const void *buf, size_t count,
 			 datatype, FI_NOOP, flags, context);
 }
 
-/* Return: elements of the result of a call with @count. */
+/* Return: number of elements in the result of a call with @count. */
 static size_t results_of(const struct afi_group *g,
 			 enum fi_collective_op coll, size_t count)
 {
@@ -471,8 +471,8 @@ static size_t results_of(const struct afi_group *g,
 }
 
 /*
- * Implements fi_*msg(): each buffer is one piece, with a count as in the other
- * calls.
+ * Implements fi_ops_collective.msg: contribution and result are one piece each.
+ * The count of the contribution is the count of the other calls.
  */
 static ssize_t coll_msg(struct fid_ep *ep, const struct fi_msg_collective *msg,
 			struct fi_ioc *resultv, void **result_desc,

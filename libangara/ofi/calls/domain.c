@@ -268,8 +268,8 @@ static int domain_setup(struct afi_domain *d, const struct fi_info *info)
 	d->keep_max = keep < SIZE_MAX >> 20 ? keep << 20 : SIZE_MAX;
 
 	/*
-	 * The number must not be 0, which unrelated memory is likely to
-	 * contain.
+	 * The number must not be 0: peers that probe this domain may read
+	 * unrelated memory, which is likely to contain 0.
 	 */
 	d->id = afi_serial_domain(afi_any_number(d)) | 1;
 	d->serial = afi_any_number(d);

@@ -30,7 +30,10 @@ void afi_info_free(struct fi_info *info)
 		freeinfo(info);
 }
 
-/* Return: whether the name is "angara", or "angara3" for adapter 3. */
+/*
+ * Return: whether a name of a domain is valid: "angara", or "angara3" for adapter 3.
+ * @device: out: number of the adapter as text, NULL: none is named
+ */
 bool afi_domain_device(const char *name, const char **device)
 {
 	size_t len = strlen(AFI_NAME);
@@ -46,8 +49,8 @@ bool afi_domain_device(const char *name, const char **device)
 }
 
 /*
- * Sets the name of the domain, and the description of the adapter that it opens
- * if that is known.
+ * Sets the name of the domain and, if the domain's adapter @a is known, its
+ * description.
  */
 static int set_domain(struct fi_info *info, const char *name,
 		      const struct angara_adapter *a)
@@ -108,8 +111,8 @@ static const struct angara_adapter *adapter_find(const struct angara_adapters *l
 }
 
 /*
- * Appends an entry for each adapter to the first entry, unless the adapter was
- * chosen.
+ * Appends an entry for each adapter to the first entry, unless a launcher or the
+ * user has chosen the adapter.
  */
 static int add_adapters(struct fi_info *info, const struct angara_adapters *list)
 {
@@ -135,7 +138,7 @@ static int add_adapters(struct fi_info *info, const struct angara_adapters *list
 
 /**
  * afi_info_adapters() - add the adapters to the result of fi_getinfo()
- * @info: entry without a domain; becomes the first
+ * @info: entry without a domain; becomes the first entry
  * @hints: the program's hints, or NULL
  *
  * If the hints name a domain, its entry is the only one.

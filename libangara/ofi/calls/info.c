@@ -77,7 +77,7 @@ static u64 order_of(const struct fi_info *hints)
 	return order & AFI_ORDER_MEM;
 }
 
-/* Sets the orders; each holds for all sizes. */
+/* Sets the sizes up to which orders hold: all sizes for each order in @order. */
 static void set_order(struct fi_ep_attr *ep, u64 order)
 {
 	const u64 raw = FI_ORDER_RAW | FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_RAW;
@@ -184,7 +184,7 @@ static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 	    !afi_hint_most("domain_attr->av_type", dom->av_type, FI_AV_TABLE) ||
 	    !afi_hint_most("domain_attr->auth_key_size", dom->auth_key_size, 0))
 		return false;
-	/* libfabric 2 replaces these two modes by combinations of bits. */
+	/* Before version 1.5, the mode is one of three values; later, a set of bits. */
 	if (FI_VERSION_LT(version, FI_VERSION(1, 5)) &&
 	    !afi_hint_most("domain_attr->mr_mode", (u32)dom->mr_mode,
 			   AFI_MR_SCALABLE))
@@ -200,7 +200,7 @@ static bool domain_ok(const struct fi_domain_attr *dom, u32 version)
 	       counts_ok(dom, version);
 }
 
-/* Is it no name, or the provider's? */
+/* Is there no name, or is it the provider's? */
 static bool name_ok(const char *attr, const char *name)
 {
 	return !name || afi_hint(attr, !strcmp(name, AFI_NAME), name, AFI_NAME);
@@ -225,7 +225,8 @@ static bool info_scalable(const struct fi_info *hints)
 }
 
 /*
- * Do the hints allow groups?  Members of groups are endpoints of one context.
+ * Refuses groups with several contexts: a member of a group is an endpoint with one
+ * context of each kind.
  */
 static bool groups_ok(const struct fi_info *hints)
 {

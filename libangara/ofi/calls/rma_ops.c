@@ -57,7 +57,7 @@ static ssize_t rma_vector(struct fid_ep *fid, const struct iovec *iov, void **de
 	};
 	u64 flags = afi_tx_flags(fid);
 
-	/* As a default FI_INJECT is for writes: a read cannot inject. */
+	/* FI_INJECT among the default flags is for writes: a read cannot inject. */
 	return rma_rmamsg(fid, &msg, write ? flags : flags & ~FI_INJECT, write);
 }
 

@@ -17,8 +17,8 @@
 #include "msg.h"
 
 /*
- * Capabilities of a shared context; without an address vector it cannot receive
- * from one sender only.
+ * Capabilities of a shared receive context.  It has no address vector, so it
+ * cannot receive from one sender only (FI_DIRECTED_RECV).
  */
 #define AFI_SRX_CAPS	(FI_MSG | FI_TAGGED | FI_RECV | FI_MULTI_RECV)
 

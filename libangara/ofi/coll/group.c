@@ -107,8 +107,8 @@ u64 afi_group_end(const struct afi_group *g)
 }
 
 /*
- * Changes the number of a group.  Adding it to the table again cannot fail,
- * since the group was in the table.
+ * Changes the number of a group.  Adding the group to the table again cannot fail,
+ * since it was there before.
  */
 static void set_id(struct afi_group *g, u64 id)
 {

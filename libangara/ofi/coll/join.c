@@ -259,8 +259,8 @@ int afi_join(struct fid_ep *fid, const void *addr, uint64_t flags,
 
 /*
  * Closes a group.  A member that leaves during an operation makes the group
- * fail for all members; a member that leaves between operations notifies no
- * one.
+ * fail for all members; a member that leaves between operations notifies no other
+ * member.
  */
 static int mc_close(struct fid *fid)
 {

@@ -312,8 +312,9 @@ static bool bcast_step(struct afi_offload *o, struct angara_completion *st, int 
 		return true;
 	}
 	/*
-	 * Only the source waits here; receivers need not, since the source
-	 * waits before it sends.
+	 * Wait until all members have copied the earlier data of the part, before
+	 * the source fills it.  A receiver waits, too: it may start the next
+	 * barrier of the part only when this one has ended.
 	 */
 	*ret = afi_offload_ended(o, AFI_REQ_FREED + o->part, st);
 	if (*ret)

@@ -232,7 +232,7 @@ static void talk_drop(struct afi_member *m, struct afi_heard *h)
 /**
  * afi_talk_begin() - begin to receive in a step, see struct ang_run_ops
  * @arg: operation
- * @i: step; consumes its data that arrived before
+ * @i: step; the function takes data of the step that has arrived already
  *
  * Return: 0; -ECANCELED the group has failed.
  */
@@ -261,7 +261,7 @@ int afi_talk_begin(void *arg, u32 i)
 	return 0;
 }
 
-/* Handles data.  Return: false: no memory now. */
+/* Handles a block of data.  Return: false: no memory now. */
 static bool heard_data(struct afi_group *g, const struct afi_talk *t,
 		       const void *data, size_t len)
 {

@@ -79,8 +79,8 @@ static void give_way(struct afi_domain *d)
 }
 
 /*
- * Does any member still destroy trees of closed groups, or has any destroyed
- * one since @before?
+ * @any: out: does any member still destroy trees of closed groups, or has any
+ * destroyed one since afi_coll.given_back was @before?  Return: as tree_vote().
  */
 static int others_end(struct afi_offload *o, u64 before, bool *any)
 {
@@ -288,7 +288,7 @@ static void tree_close(struct afi_group *g)
 	afi_lock(d);
 	g->maker = NULL;
 	o->group = NULL;
-	/* In a failed group each member ends its requests by itself. */
+	/* A member of a failed group leaves without a barrier with the other members. */
 	if (o->team && g->state != AFI_GROUP_FAILED &&
 	    !o->domain->dead)
 		afi_offload_posted(o, AFI_REQ_LAST, angara_barrier_nbi(

@@ -19,7 +19,7 @@
 
 #include "coll.h"
 
-#define AFI_TICK_MS	1000	/* AFI_IDLE_TICKS are seconds */
+#define AFI_TICK_MS	1000	/* ms between checks; AFI_IDLE_TICKS counts seconds */
 #define AFI_PROBES	16	/* probes of a group per round */
 
 /*
@@ -118,9 +118,9 @@ static void probe_some(struct afi_group *g)
 }
 
 /*
- * Fails the group if the deadline of its oldest operation has passed.  If the
- * member for which this one waits seems to be waiting itself, other members
- * first get AFI_TELL_MS to report the culprit.
+ * Fails the group if the deadline of an operation has passed.  If the member for
+ * which this member waits may be waiting itself, other members first get
+ * AFI_TELL_MS to report the culprit.
  */
 static void watchdog_check_calls(struct afi_group *g)
 {
@@ -161,9 +161,10 @@ static void watchdog_check(struct afi_domain *d)
 			watchdog_check_calls(g);
 	}
 	/*
-	 * A tree of a closed group ends after its barrier, which may be on a
-	 * board of an embedded fabric. One poll in a tick would take long to get
-	 * there; arming takes the barrier off its board, and packets complete it.
+	 * The tree of a closed group is destroyed after a last barrier.  In an
+	 * embedded fabric this barrier may be on a board, where polls advance it:
+	 * one poll per tick would take long.  Arming takes the barrier off its
+	 * board, and packets complete it.
 	 */
 	if (afi_list_empty(&d->coll->ending))
 		afi_progress(d);
@@ -221,8 +222,8 @@ void afi_watchdog_wake(struct afi_domain *d)
 }
 
 /*
- * Makes calls lock the domain from now on, since it is about to get another
- * thread. The caller is its only thread so far.
+ * Makes calls lock the domain from now on, since the domain is about to get another
+ * thread.  So far, the caller is its only thread.
  */
 static void begin_locking(struct afi_domain *d)
 {
@@ -257,8 +258,8 @@ static void watchdog_join(struct afi_coll *c)
  * afi_watchdog_left() - go on without the thread
  * @d: domain, locked by a call of the program, with afi_domain.leaves
  *
- * The thread was the only one besides the program's: a new group, and with it a
- * thread of a tree, can only be made by a call, which locks the domain first.
+ * The provider has no other thread in the domain: only a call can create a group,
+ * and with it a thread for a tree, and the call locks the domain first.
  */
 void afi_watchdog_left(struct afi_domain *d)
 {
@@ -272,7 +273,7 @@ static void watchdog_stop(struct afi_domain *d)
 {
 	struct afi_coll *c = d->coll;
 
-	/* It may have ended by itself. */
+	/* If the thread has ended by itself, afi_lock() joins it. */
 	afi_lock(d);
 	c->stop = true;
 	afi_unlock(d);

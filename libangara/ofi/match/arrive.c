@@ -172,8 +172,8 @@ static bool arrive_handle(struct afi_domain *d, const struct angara_message *in)
 }
 
 /*
- * Handles messages that have arrived; if there is none, takes completions.
- * Return: number of handled messages; 0; -ENODEV, -EIO the adapter is gone.
+ * Handles messages that have arrived.  Return: number of handled messages, possibly
+ * 0; -ENODEV, -EIO the adapter is gone.
  */
 int afi_arrive_progress(struct afi_domain *d)
 {

@@ -104,7 +104,7 @@ static int set_union(struct fid_av_set *dst, const struct fid_av_set *src)
 	return ret;
 }
 
-/* Removes the addresses that are (or are not) in the other set. */
+/* Keeps only the addresses that are (@in), or are not, in the other set. */
 static int set_leave(struct fid_av_set *dst, const struct fid_av_set *src, bool in)
 {
 	struct afi_set *to = set_of(dst);

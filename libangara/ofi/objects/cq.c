@@ -147,9 +147,9 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 }
 
 /*
- * The program's headers may be older or newer than the provider's, so this
- * writes only the members of the interface version that the program has
- * requested.
+ * Copies an error to the program.  The program's headers may be older or newer than
+ * the provider's, so this function writes only the members of the interface version
+ * that the program has requested.
  */
 static void cq_give_error(const struct afi_cq *cq, const struct afi_done *done,
 			  struct fi_cq_err_entry *buf)
@@ -166,8 +166,8 @@ static void cq_give_error(const struct afi_cq *cq, const struct afi_done *done,
 	buf->err = done->err;
 	buf->prov_errno = done->prov_err;
 	/*
-	 * Errors have no further data, so the program's buffer for it stays
-	 * empty.
+	 * Errors have no further data, so the program's buffer for such data
+	 * stays empty.
 	 */
 	if (FI_VERSION_LT(version, AFI_ERR_SIZE_VERSION)) {
 		buf->err_data = NULL;
@@ -221,8 +221,8 @@ static bool cq_idle(const struct afi_cq *cq)
 
 /*
  * Return: true if the caller may sleep; later events wake it.  The eventfd stays
- * readable as long as there is an entry: the caller may take one, and another
- * thread, still asleep, the next.
+ * readable as long as there is an entry: the caller may take one entry, and another
+ * thread, which still sleeps, has to take the next.
  */
 static bool ready_to_sleep(struct afi_cq *cq)
 {

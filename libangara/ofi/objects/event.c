@@ -3,11 +3,11 @@
  * Notification of a target about reads, writes and atomic operations on its
  * memory.
  *
- * The adapter of the target executes them without an event.  So the initiator
- * sends a message to the target when the operation has ended and its data is in
- * memory.  This is done if the operation carries data for the target's
- * completion queue, or if the target's address requests notification of all
- * operations (FI_RMA_EVENT).
+ * The adapter of the target executes these operations without an event.  So the
+ * initiator sends a message to the target when the operation has ended and its data
+ * is in memory.  The initiator does so if the operation carries data for the
+ * target's completion queue, or if the target's address requests notification of
+ * all operations (FI_RMA_EVENT).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +54,9 @@ bool afi_tell(struct afi_op *op)
 }
 
 /*
- * An operation counts once in each counter.  A fetching atomic operation counts
- * as a read and as a write: to fi_mr(3), an operation that "modifies the memory
- * region" is a write.
+ * Counts an operation on a region, at most once in each counter.  A fetching atomic
+ * operation counts as a read and as a write: to fi_mr(3), an operation that
+ * "modifies the memory region" is a write.
  */
 static void event_count(const struct afi_mr *mr, u32 flags)
 {

@@ -41,8 +41,8 @@ static u32 place_of(u64 key)
 }
 
 /*
- * Index of an adapter's key in the directory; if too large, the key has no
- * entry.
+ * Index of an adapter's key in the directory.  If the index is too large, the key
+ * has no entry.
  */
 static u32 place_of_slot(u64 akey)
 {
@@ -103,7 +103,7 @@ bool afi_temp_spare(const struct afi_domain *d, u32 part, u32 n)
 /**
  * afi_temp_hold() - hold a region of the library's cache for an operation
  * @d: domain, locked
- * @ep: endpoint; its operations are abandoned only when it is closed
+ * @ep: endpoint; when it is closed, regions that its operations hold are revoked
  * @addr: memory
  * @len: bytes
  * @access: ANGARA_ACCESS_*
@@ -187,7 +187,7 @@ static int take_listed(struct afi_domain *d, u64 want, void *addr, size_t len,
  * @addr: memory
  * @len: bytes
  * @access: ANGARA_ACCESS_*
- * @mr: out: its @mr and key
+ * @mr: out: the members @mr and @fid.key are set
  *
  * Return: 0; -FI_ENOKEY the key is taken; -FI_ENOSPC there is no room for the
  * key; -FI_EFAULT, -FI_ENOMEM as angara_mr_reg().
@@ -282,8 +282,8 @@ void afi_key_forget(const struct afi_domain *d, u64 key)
 }
 
 /*
- * If peers use virtual addresses: sets the offset, if the start of the region
- * is cached.
+ * Translates a virtual address to an offset, if the start of the region is cached.
+ * Return: as afi_key_known().
  */
 static int known_start(const struct afi_domain *d, struct angara_peer peer,
 		       struct afi_there *there)

@@ -11,10 +11,10 @@
 
 /**
  * struct poll_entry - a member of a set
- * @cq: completion queue, or
- * @cntr: counter
- * @value: its value at the last report
- * @errors: its errors at the last report
+ * @cq: completion queue; NULL: the member is a counter
+ * @cntr: counter; NULL: the member is a completion queue
+ * @value: value of @cntr at the last report
+ * @errors: errors of @cntr at the last report
  */
 struct poll_entry {
 	struct afi_cq *cq;

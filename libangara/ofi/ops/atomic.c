@@ -151,7 +151,7 @@ static void atomic_gather(char *to, const struct fi_ioc *ioc, size_t n, size_t s
 	}
 }
 
-/* Adds a piece; @at is the position of its result in the list of results. */
+/* Adds a piece; its old values go to @d->res[@si], from element @so on. */
 static int atomic_add(struct afi_op *op, struct afi_plan *plan,
 		      const struct call *d, const struct afi_plan_part *part,
 		      size_t si, size_t so)

@@ -122,7 +122,10 @@ char *afi_local_stage(struct afi_domain *d, struct afi_local *l, size_t len)
 	return d->stage.mem + l->off;
 }
 
-/* @back: copy data that arrived in a buffer to the program's memory */
+/*
+ * Releases memory from afi_local_get() or afi_local_stage().  @back: first copy data
+ * that arrived in a buffer to the program's memory.
+ */
 void afi_local_put(struct afi_domain *d, struct afi_local *l, bool back)
 {
 	if (l->temp) {

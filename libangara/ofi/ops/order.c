@@ -9,7 +9,10 @@
 
 #define NUM(a)	(sizeof(a) / sizeof(*(a)))
 
-/* For each FI_ORDER_* flag: later accesses that wait for which earlier ones. */
+/*
+ * Accesses @later wait for accesses @earlier if the program has requested a flag:
+ * @rma for reads and writes, @atomic for atomic operations, @both for all of these.
+ */
 static const struct {
 	u32 later;
 	u32 earlier;

@@ -33,8 +33,8 @@ struct afi_look {
 /**
  * struct afi_late - an operation that needs entries of its peer's directory
  * @op: operation; NULL: not in use
- * @unknown: a bit for each key of @plan that has to be read from the directory
- * @looks: a read for each of these keys
+ * @unknown: a bit for each key of @plan whose entry has to be read
+ * @looks: reads of the entries, by key
  * @asked: remote memory in the program's terms, while a known entry is tried
  * @plan: the operation's pieces
  */
@@ -77,7 +77,7 @@ static void plan_post(struct afi_op *op, const struct afi_plan *plan)
 	afi_op_start(op);
 }
 
-/* Return: number of the place for the entries of a key. */
+/* Return: place, see afi_key_read(), of the directory entries for key @key of @late. */
 static u32 look_number(const struct afi_late *late, u32 key)
 {
 	return (u32)(late - late->op->domain->late_ops) * AFI_RMA_IOV_LIMIT + key;
@@ -172,8 +172,8 @@ static void late_copy(struct afi_plan *plan)
 }
 
 /*
- * Keeps the pieces of an operation. @unknown: a bit for each key that has to be
- * read from the peer's directory. Return: NULL: there is no room.
+ * Keeps the pieces of an operation.  @unknown: a bit for each key whose entry has to
+ * be read from the peer's directory.  Return: NULL: there is no room.
  */
 static struct afi_late *late_keep(struct afi_op *op, const struct afi_plan *plan,
 				  u32 unknown)
@@ -192,7 +192,7 @@ static struct afi_late *late_keep(struct afi_op *op, const struct afi_plan *plan
 	return late;
 }
 
-/* Reads the entries.  @unknown: as in late_keep() */
+/* Reads the entries of the keys @unknown; the pieces start when the reads have ended. */
 static int plan_wait(struct afi_op *op, const struct afi_plan *plan, u32 unknown)
 {
 	struct afi_late *late = late_keep(op, plan, unknown);

@@ -112,8 +112,8 @@ static int push_start(struct afi_ep *ep, const struct afi_name *to,
 		return ret;
 	}
 	/*
-	 * Start the operation before the message is sent, since the message may
-	 * end at once.
+	 * The message may end in afi_send_go(): @live keeps the operation until
+	 * afi_op_start().
 	 */
 	op->live++;
 	ep->domain->more = out->flags & FI_MORE;

@@ -27,7 +27,7 @@ bool afi_past(u64 end)
 	return end != UINT64_MAX && clock_now() >= end;
 }
 
-/* Waits for a condition until @end; it may end earlier. */
+/* Waits for a condition until @end; the wait may also end earlier. */
 void afi_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, u64 end)
 {
 	const struct timespec ts = {

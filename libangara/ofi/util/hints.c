@@ -45,7 +45,7 @@ bool afi_hint_most(const char *name, u64 wanted, u64 most)
  * @given: supported bits
  * @type: kind of bits, such as FI_TYPE_CAPS; libfabric does not name all of them
  *
- * Return: whether there are no others.
+ * Return: whether @wanted has no other bits.
  */
 bool afi_hint_bits(const char *name, u64 wanted, u64 given, enum fi_type type)
 {

@@ -74,7 +74,7 @@ typedef unsigned long long shmemi_ulonglong;
 	SHMEMI_MIN_TO_ALL_TYPES(X) X(complexd, shmemi_complexd) \
 	X(complexf, shmemi_complexf)
 
-/* Sizes in bits, and the same in bytes. */
+/* Sizes in bits, each with its number of bytes. */
 #define SHMEMI_SIZES(X)		X(8, 1) X(16, 2) X(32, 4) X(64, 8) X(128, 16)
 #define SHMEMI_COLL_SIZES(X)	X(32, 4) X(64, 8)
 

@@ -40,7 +40,7 @@
 
 #define SHMEM_TEAM_NUM_CONTEXTS		(1L << 0)
 
-/* The library needs no work arrays: programs of active sets still declare them. */
+/* The library needs no work arrays, but programs that use active sets declare them. */
 #define SHMEM_SYNC_VALUE		0L
 #define SHMEM_SYNC_SIZE			1
 #define SHMEM_BARRIER_SYNC_SIZE		SHMEM_SYNC_SIZE

@@ -73,8 +73,8 @@ SHMEMI_SUM_TYPES(SHMEMXI_REDUCE_SUM)
 /**
  * shmemx_req_test() - is a request complete?
  *
- * Return: 1 if so, after which the request is SHMEMX_REQ_INVALID; 0 if not; 1
- * for SHMEMX_REQ_INVALID.
+ * Return: 1: the request is complete, and has been set to SHMEMX_REQ_INVALID, or was
+ * SHMEMX_REQ_INVALID before; 0: the request is not complete.
  */
 SHMEMXI_DECL(int, req_test, (shmemx_req_t *req))
 /* Sleeps until a request is complete; then sets it to SHMEMX_REQ_INVALID. */
