@@ -65,8 +65,8 @@ void add_levels(json_object *row, const struct levels *s, const struct traffic *
 }
 
 /*
- * Makes a row of output: time by formula, and simulated time if @simulates is
- * set.
+ * Makes a row of output: the time by the formula, and, if @simulates is set, the simulated
+ * time.
  */
 static json_object *cost_row(const struct opts *o, const char *name,
 			     const struct levels *s, const char *bytes, bool simulates)
@@ -129,8 +129,8 @@ int cmd_simulate(const struct opts *o, int argc, char **argv)
 }
 
 /*
- * Bytes through level @l if each block has one byte. @rank_of: rank of each
- * number; NULL: equal to it.
+ * Return: bytes through level @l if each block has one byte. @rank_of: rank of each number;
+ * NULL: each number is the rank.
  */
 static u64 through(const struct ang_graph *g, const struct levels *s, const u32 *rank_of,
 		   u32 l)

@@ -4,12 +4,12 @@
 
 /**
  * choose_dims() - find the sizes of two dimensions with the shortest time
- * @j: collective; its sizes are set, to n and 1 if no other sizes are faster
+ * @j: collective; this function sets its sizes: n and 1 if no other sizes are faster
  * @s: system
  *
- * Without asynchronous adding, cyclic forwarding has this rule: r[1] is as
- * small as possible if 2 b + g is greater along dimension 1, and as large as
- * possible otherwise. The number of messages is weighed against it.
+ * The publication on cyclic forwarding has a rule for messages that are not combined
+ * asynchronously: r[1] is as small as possible if 2 b + g is greater along dimension 1, and as
+ * large as possible otherwise. The formula also counts the number of messages.
  */
 void choose_dims(struct job *j, const struct levels *s)
 {

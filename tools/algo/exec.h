@@ -33,7 +33,7 @@ double exec_most(double value);
 void exec_traffic(const struct levels *s, struct traffic *t);
 /* Adds doubles with the code that exec_run() uses. */
 void exec_combine(void *dst, const void *src, size_t len);
-/* Runs the collective of the MPI itself.  Return: false: the MPI has none. */
+/* Runs the MPI's own collective.  Return: false: the MPI has none. */
 bool exec_native(const struct ang_coll_args *args, char *in, char *out);
 
 /* measure.c */

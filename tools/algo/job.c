@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#define STEPS_MOST	2000000000ULL	/* as many as half a minute allows */
+#define STEPS_MOST	2000000000ULL	/* counting this many steps takes half a minute */
 
 static void need_dims(struct job *j, const char *text)
 {
@@ -83,7 +83,7 @@ void job_free(struct job *j)
 	free(j->rank_of);
 }
 
-/* All members have about as many steps as the first member. */
+/* Estimates the steps of all members by @first, the steps of the first member. */
 void need_steps(const struct job *j, u32 first, u64 most)
 {
 	u64 all = (u64)first * j->args.size;

@@ -33,7 +33,7 @@ static double now(void)
  * @w: algorithm
  * @s: system
  * @place: out: number of each rank
- * @rank_of: out: the inverse
+ * @rank_of: out: rank of each number
  * @seconds: out: processor time to make the graph, and to split it; or NULL
  */
 void map_ranks(const struct way *w, const struct levels *s, u32 *place, u32 *rank_of,

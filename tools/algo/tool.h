@@ -13,13 +13,13 @@
 
 /**
  * struct level - a level of the system, from the top
- * @name: what it joins, if the level was found on the machine, or NULL
+ * @name: name of the parts that the level joins, if it was found on the machine; or NULL
  * @part: number of each core's part among all parts that the level joins; NULL: the
  *	level joins @count parts of equal size
- * @count: parts that it joins: modules of the next level, or cores
- * @a: seconds to begin a message through it
+ * @count: number of parts that the level joins: modules of the next level, or cores
+ * @a: seconds to begin a message through the level
  * @b: seconds per byte
- * @links: messages at one time between a part and this level, in each
+ * @links: number of messages that may pass between a part and this level at one time, in each
  *	direction; 0: any number
  */
 struct level {
@@ -55,7 +55,7 @@ struct levels {
  * @place: memory of args.place; NULL: none
  * @rank_of: memory of args.rank_of
  * @add: seconds per byte that a member combines
- * @copy: seconds per byte that it copies within its memory
+ * @copy: seconds per byte that a member copies within its memory
  */
 struct job {
 	struct ang_coll_args args;
@@ -93,7 +93,7 @@ struct way {
 /**
  * struct traffic - messages of all members
  * @messages: number of messages by the level through which they pass
- * @bytes: bytes by that level
+ * @bytes: bytes of these messages, by level
  */
 struct traffic {
 	u64 messages[LEVELS_MOST];
@@ -111,8 +111,8 @@ struct traffic {
  * @packet: --packet
  * @root: --root
  * @ranks: --ranks
- * @add: --add
- * @copy: --copy
+ * @add: --add, seconds per byte; negative: not given
+ * @copy: --copy, in the same way
  * @repeat: --repeat
  */
 struct opts {
@@ -136,13 +136,11 @@ const struct way *need_way(const char *name);
 
 /* levels.c: functions end the program if the text is wrong. */
 void need_levels(struct levels *s, const char *text, const char *place);
-/* The system of processes at these places, ANG_PLACE_LEVELS numbers for each. */
+/* Makes a system from the places of processes, ANG_PLACE_LEVELS numbers for each. */
 void levels_of_places(struct levels *s, u32 ranks, const u32 *places);
 void levels_free(struct levels *s);
 u32 level_of(const struct levels *s, u32 p, u32 q);
-/*
- * Number of the part that contains a core, among all parts that level @l joins.
- */
+/* Return: number of the part that contains a core, among all parts that level @l joins. */
 u32 part_of(const struct levels *s, u32 core, u32 l);
 
 /* units.c: functions end the program if the text is wrong. */
@@ -153,7 +151,10 @@ size_t need_bytes(const char *what, const char *text, size_t most);
 /* job.c */
 void need_job(struct job *j, const struct opts *o, const struct way *w,
 	      const struct levels *s, size_t bytes);
-/* Ends the program if all members together have more than @most steps. */
+/*
+ * Ends the program if all members together have more than @most steps.  @first: steps of the
+ * first member.
+ */
 void need_steps(const struct job *j, u32 first, u64 most);
 void job_free(struct job *j);
 /* Counts messages of the schedules of all members. */
@@ -168,7 +169,7 @@ void need_graph(struct ang_graph *g, const struct way *w, u32 n);
 void map_ranks(const struct way *w, const struct levels *s, u32 *place, u32 *rank_of,
 	       double *seconds);
 
-/* dims.c: the sizes of two dimensions that are fastest by the formula. */
+/* dims.c: chooses the sizes of two dimensions that are fastest by the formula. */
 void choose_dims(struct job *j, const struct levels *s);
 
 /*

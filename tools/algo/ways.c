@@ -42,7 +42,7 @@ static struct ab at_level(const struct levels *s, u32 l)
 	return (struct ab){ s->level[l].a, s->level[l].b };
 }
 
-/* a and b of messages between neighbours along dimension @d. */
+/* Return: a and b of messages between neighbours along dimension @d. */
 static struct ab along(const struct job *j, const struct levels *s, u32 d)
 {
 	u32 under = 1, r = dim_of(j, d), top = s->num - 1, rank, i, l;
@@ -59,10 +59,7 @@ static struct ab along(const struct job *j, const struct levels *s, u32 d)
 	return at_level(s, top);
 }
 
-/*
- * a and b of messages from each number v to v + @dist, or to v ^ @dist with
- * @flip.
- */
+/* Return: a and b of messages from each number v to v + @dist; with @flip, to v ^ @dist. */
 static struct ab over(const struct job *j, const struct levels *s, u32 dist, bool flip)
 {
 	u32 n = s->ranks, top = s->num - 1, v;
@@ -138,7 +135,7 @@ static double binomial(const struct job *j, const struct levels *s)
 	return t;
 }
 
-/* Seconds along one dimension; @m: bytes that the ring combines. */
+/* Return: seconds along one dimension.  @m: bytes that the ring combines. */
 static double ring_of(const struct job *j, struct ab ab, u32 r, double m)
 {
 	double part = m / r;
@@ -168,8 +165,8 @@ static double allreduce_ring(const struct job *j, const struct levels *s)
 }
 
 /*
- * Return: the greatest power of two up to the number of members. @t: out: time
- * to combine the vectors of the members beyond it, and to send them the result.
+ * Return: p, the greatest power of two up to the number of members. @t: out: time to combine
+ * the vectors of the members beyond the first p, and to send these members the result.
  */
 static u32 fold(const struct job *j, const struct levels *s, double *t)
 {
@@ -224,8 +221,8 @@ static double allgather_ring(const struct job *j, const struct levels *s)
 }
 
 /*
- * Time of the work before the steps, to copy and exchange blocks, and after
- * them, to reorder blocks.
+ * Return: time to copy and exchange blocks before the steps, and to reorder blocks after the
+ * steps.
  */
 static double forms(const struct job *j, const struct levels *s)
 {

@@ -200,7 +200,7 @@ static int parse_coord(const char *text, const struct fabric *fabric, uint32_t *
 		      text, dims);
 }
 
-/* A node by number or, in more than one dimension, by coordinates. */
+/* Reads a node: its number or, in more than one dimension, its coordinates. */
 int parse_node(const char *text, const struct fabric *fabric, uint32_t *node)
 {
 	uint64_t value = 0;

@@ -63,7 +63,7 @@ static int read_request(struct args *args, struct request *request)
 static void name_of(const struct request *request, const struct kind *kind,
 		    struct json_object *record, char *of, size_t size)
 {
-	/* Contexts of different nodes are unrelated, even if their numbers are equal. */
+	/* Contexts of different nodes are unrelated, even with equal numbers: one sum for all. */
 	bool summed = !request->about.has_dev &&
 		      kind->command == ANGARA_CMD_CTX_GET;
 	struct json_object *value;
@@ -97,7 +97,7 @@ static struct json_object *group_of(struct json_object *groups,
 	return g;
 }
 
-/* Clocks and high-water marks are not added up. */
+/* Clocks and high-water marks are not added up: their maximum is shown. */
 static bool is_maximum(const char *counter)
 {
 	return !strcmp(counter, "cycles") || !strcmp(counter, "max_in_flight");

@@ -55,7 +55,10 @@ static int choose(struct json_object *devs, uint64_t *id)
 		      list);
 }
 
-/* The text comes from a server: do not open it as the name of a file. */
+/*
+ * Reads the description of a fabric; false: it is invalid.  The text may come from a server, so
+ * it is never opened as the name of a file.
+ */
 bool fabric_read(const char *text, struct fabric *fabric)
 {
 	if (!angara_topo_read(text, &fabric->torus)) {
@@ -203,7 +206,7 @@ out:
 
 /**
  * fabric_avoid_links() - make trees of a fabric avoid links that are down
- * @nl: socket for requests, which show only the links of routers of devices
+ * @nl: socket for requests; answers have only the links of routers with devices here
  * @id: number of the fabric
  * @graph: the fabric
  * @down: out: number of cables that are down
@@ -236,7 +239,7 @@ int fabric_avoid_links(struct nl *nl, uint64_t id, struct angara_fabric *graph,
 
 		if (!record_number(link, "down"))
 			continue;
-		/* A cable counts once; the router at its other end may be unknown here. */
+		/* Count a cable once, whether one end reports it, or both do. */
 		to = angara_fabric_peer(graph, at.router, at.port, &far);
 		for (uint32_t k = 0; k <= count; k++) {
 			if (k == count) {

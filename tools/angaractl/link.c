@@ -12,7 +12,7 @@
 
 #define NS_PER_S	1000000000U
 
-/* Reads a probability, as a share of ANGARA_FAULT_ONE. */
+/* Text of a probability, which records give as a multiple of 1 / ANGARA_FAULT_ONE. */
 static const char *share_text(struct json_object *value, char *buf, size_t size)
 {
 	snprintf(buf, size, "%g", json_object_get_double(value) / ANGARA_FAULT_ONE);
@@ -76,7 +76,10 @@ static void add_sums(struct nl *nl, struct json_object *links)
 	}
 }
 
-/* "corrupt" is the setting; corrupted packets received are called "wrong". */
+/*
+ * Adds the sums of counters to links, also those of faults.  The key "corrupt" is the setting, so
+ * the number of corrupted packets has the key "wrong".
+ */
 void link_add_faults(struct nl *nl, struct json_object *links)
 {
 	static const char *const kinds[] = {

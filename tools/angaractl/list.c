@@ -4,8 +4,8 @@
 #include "angaractl.h"
 
 /*
- * Lists the dump of @command, limited by @args; @complete, if any, first adds
- * to the records.
+ * Prints the records of a dump of @command, with the filter in @args.  @complete,
+ * if not NULL, first adds values to the records.
  */
 int list_objects(struct args *args, uint8_t command,
 		 void (*complete)(struct nl *nl, struct json_object *records),

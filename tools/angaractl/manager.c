@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angaractl: the device through which a fabric is managed, and its keys. */
+/* angaractl: the device through which a fabric is managed in-band, and the key. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "key.h"
 #include "manager.h"
 
-/** manager_allowed() - can packets of management be sent?  Return: exit status */
+/** manager_allowed() - can management packets be sent?  Return: exit status */
 int manager_allowed(void)
 {
 	if (options.server)

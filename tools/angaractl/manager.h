@@ -11,8 +11,8 @@ struct angara_map;
 struct args;
 
 /**
- * struct manager_args - arguments of commands that manage
- * @has_dev: @dev is given; else it is the first device
+ * struct manager_args - arguments of in-band management
+ * @has_dev: @dev is given; else the first device is used
  * @dev: number of the device
  * @key: key of all routers, 0 for none
  */

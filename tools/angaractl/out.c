@@ -61,7 +61,7 @@ const char *out_value(const struct column *column, struct json_object *record,
 	}
 }
 
-/* Numbers are right-aligned under their heading. */
+/* Is the value of a column a number?  Then the column is aligned to the right. */
 static bool is_number(const struct column *column, struct json_object *record)
 {
 	struct json_object *value;

@@ -24,7 +24,7 @@ struct report {
 	struct json_object *links;
 	struct place *at;	/* position of each router; NULL: too many routers */
 	double width, height;
-	uint64_t most;		/* flits sent over one link */
+	uint64_t most;		/* most flits that one link has sent */
 };
 
 /* Replaces characters that HTML interprets, and control characters. */
@@ -53,8 +53,8 @@ static void put_router(const struct fabric *fabric, uint32_t router)
 }
 
 /*
- * For each place of the nodes' coordinates: largest digit, plus 1.  Returns the
- * number of digits.
+ * Fills in @size: for each coordinate, its largest value at any node, plus 1.
+ * Returns the number of coordinates.
  */
 static uint32_t digit_sizes(const struct fabric *fabric, uint32_t size[FABRIC_DIGITS])
 {
@@ -75,8 +75,9 @@ static uint32_t digit_sizes(const struct fabric *fabric, uint32_t size[FABRIC_DI
 }
 
 /*
- * Places a node by its digits: digits at even places count to the right, at odd
- * places down, and the step grows with the place.
+ * Places a node by its coordinates: those with even indices move it to the right,
+ * those with odd indices down, and each by a larger step than the one before.  Nodes
+ * with a single coordinate are placed in rows.
  */
 static void place_node(struct report *r, uint32_t node, uint32_t many,
 		       const uint32_t size[FABRIC_DIGITS])
@@ -339,8 +340,9 @@ static int by_process(const void *a, const void *b)
 }
 
 /*
- * Do two contexts belong to one process?  A process is not known to a server, and not
- * to a reader in another pid namespace: then to one partition of a node.
+ * Do two contexts belong to one process?  A server does not know processes, and a
+ * reader in another pid namespace does not see them: the pid is 0.  Then contexts of one
+ * partition at one node count as one process.
  */
 static bool same_process(struct json_object *x, struct json_object *y)
 {
@@ -359,7 +361,7 @@ static void put_cell(const char *text)
 	fputs("</td>", stdout);
 }
 
-/* Prints the row of a process.  @ctx: its first context.  Return: its last one, plus 1. */
+/* Prints the row of a process.  @ctx: its first context.  Return: index after its last one. */
 static size_t put_process(struct json_object *ctxs, size_t ctx)
 {
 	struct json_object *c = json_object_array_get_idx(ctxs, ctx), *pkey = NULL;

@@ -7,7 +7,7 @@
 
 #include "angaractl.h"
 
-/* A device of the fabric, which takes all rows, or NO_DEV. */
+/* Return: some device of the fabric, since each takes the rows of all routers; or NO_DEV. */
 static uint32_t any_dev(const struct fabric *fabric)
 {
 	for (uint32_t n = 0; n < fabric->nodes; n++)
@@ -25,7 +25,7 @@ static int use_routes(struct nl *nl, uint32_t dev, bool table)
 	return ctl_call(nl, msg, NULL);
 }
 
-/* Gives the rows of a new table.  @router: out: router of a row that is refused */
+/* Sends all rows of a new table to @dev.  @router: out: router of a row that is refused */
 static int give_rows(struct nl *nl, const struct fabric *fabric, uint32_t dev,
 		     uint32_t *router)
 {
@@ -51,8 +51,8 @@ static int give_rows(struct nl *nl, const struct fabric *fabric, uint32_t dev,
 /**
  * fabric_reroute() - change the routes between nodes
  * @nl: socket for requests
- * @fabric: fabric from fabric_find(); after fabric_avoid() with links that are
- *	down, the routes lead around these, else they are those of the topology
+ * @fabric: fabric from fabric_find().  If fabric_avoid() has found links that are
+ *	down, the routes lead around them; else they are those of the topology
  *
  * Return: 0; -errno with nl->error: -EBUSY another device is changing the routes,
  * -EOPNOTSUPP the adapter does not allow it.

@@ -107,8 +107,8 @@ int app_malloc(struct app *app, size_t len, struct angara_mr **mr);
 int app_malloc_all(struct app *app, size_t len, struct angara_mr **mr);
 
 /**
- * struct app_req - an operation in flight, whose cookie is its address
- * @op: last argument of the call that starts it
+ * struct app_req - an operation in flight; the address of this struct is its cookie
+ * @op: last argument of the call that starts the operation
  * @ended: the operation is complete
  * @c: its completion
  */

@@ -45,7 +45,7 @@ int coll_barrier(struct coll *c)
 	return err ? err : c->ops->barrier_finish(c);
 }
 
-/* Piece @piece of @pieces of the block of @source. */
+/* Return: broadcast of piece @piece of @pieces of the block of @source. */
 static struct coll_bcast piece_of(const struct coll *c,
 				  const struct coll_gather *g,
 				  unsigned int source, unsigned int piece,

@@ -109,7 +109,7 @@ struct coll {
  */
 struct coll *coll_open(struct app *app, bool by_puts, unsigned int trees);
 
-/** Rank whose node is the root of a tree. */
+/** Return: rank whose node is the root of a tree. */
 unsigned int coll_root(const struct app *app, unsigned int trees,
 		       unsigned int tree);
 

@@ -44,7 +44,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	struct offload *o = offload_of(c);
 	int err;
 
-	/* The source counts, too: the network returns a copy to it. */
+	/* The network returns a copy to the source, so the source counts it, too. */
 	o->expected[b->tree]++;
 	if (b->source == c->app->rank)
 		return app_wait(c->app, &b->req, "broadcast");

@@ -35,8 +35,8 @@ _Static_assert(COLL_TREES * MAX_EDGES * 2 == COLL_APP_COUNTER,
  * @there: first of its two counters that this process increments
  * @sent: messages to the peer so far
  * @taken: messages from the peer so far
- * @pending: put that is not known to be complete, by message number mod 2
- * @req: the put
+ * @pending: the last put is not known to be complete, by message number mod 2
+ * @req: that put, by message number mod 2
  */
 struct edge {
 	unsigned int peer;
@@ -245,7 +245,7 @@ static int bcast_finish(struct coll *c, struct coll_bcast *b)
 	return err ? err : settle(p, &p->tree[b->tree]);
 }
 
-/* The greater value; a NaN wins, as in the network. */
+/* Keeps the greater value of each element; a NaN replaces any value, as in the network. */
 static void combine_max(double *acc, const double *with, size_t n)
 {
 	size_t i;

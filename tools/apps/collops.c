@@ -4,8 +4,9 @@
  *
  * Offloaded operations and operations by puts alternate, so that other load of
  * the machine affects both equally.  All processes run on one machine and read
- * one clock: an operation lasts from the time when the last process that it
- * waits for has started it until the last process has finished it.
+ * one clock.  The time of an operation begins with rank 0's start if only rank 0
+ * starts the operation, otherwise with the start of the last process.  It ends
+ * when the last process has finished the operation.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ struct stamp {
  * @run: all other options
  * @stamps: stamps of this process, by method and iteration
  * @all: stamps of all processes
- * @first: the next line of JSON is the first
+ * @first: no line of JSON has been printed yet
  */
 struct bench {
 	struct app *app;
@@ -47,7 +48,7 @@ struct bench {
 	bool first;
 };
 
-/* A measured operation; @run does the part of one process and checks it. */
+/* A measured operation; @run does the part of one process and checks the result. */
 struct test {
 	const char *name;
 	bool from_root;		/* only rank 0 starts it */
@@ -167,7 +168,7 @@ static double median(const struct bench *b, const struct test *t, unsigned int w
 	return took[b->iters / 2] * 1e6;
 }
 
-/* Every process gets all stamps, in blocks of the exchange's size. */
+/* Gives every process the stamps of all processes, in blocks of at most 16 KiB. */
 static int exchange(struct bench *b)
 {
 	size_t all = 2 * b->iters * sizeof(struct stamp), part, off;

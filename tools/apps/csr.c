@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t i)
 	return z ^ (z >> 31);
 }
 
-/* Insert @col into the ascending columns of a row; false if the row has it. */
+/* Insert @col into the ascending columns of a row.  Return: false: the row has @col already. */
 static bool insert(uint32_t *cols, uint32_t count, uint32_t col)
 {
 	uint32_t i = count;
@@ -57,7 +57,7 @@ static bool insert(uint32_t *cols, uint32_t count, uint32_t col)
 	return true;
 }
 
-/* The diagonal and d - 1 other columns, in ascending order. */
+/* Make the elements of a row: the diagonal and d - 1 other columns, in ascending order. */
 static void generate_row(uint64_t n, uint64_t row, uint32_t d, uint32_t *cols,
 			 double *vals)
 {

@@ -34,7 +34,7 @@ struct csr_entry {
 
 /**
  * csr_generate() - make rows of a matrix that depends on its size only
- * @m: out: n, first and rows are set
+ * @m: in: n, first and rows; out: the other members
  * @d: elements per row, 1..CSR_MAX_ROW, at most n
  *
  * Return: 0 or -ENOMEM.
@@ -43,7 +43,7 @@ int csr_generate(struct csr *m, uint32_t d);
 
 /**
  * csr_collect() - make rows of a matrix from a list of its elements
- * @m: out: n, first and rows are set
+ * @m: in: n, first and rows; out: the other members
  * @list: elements of the whole matrix; those of a row keep their order
  * @count: number of them
  *
@@ -52,7 +52,7 @@ int csr_generate(struct csr *m, uint32_t d);
 int csr_collect(struct csr *m, const struct csr_entry *list, uint64_t count);
 void csr_free(struct csr *m);
 
-/** y = A x for the rows held: y[0] is row @first, x has n elements. */
+/** Compute y = A x for the rows that @m holds: y[0] is row m->first, x has n elements. */
 void csr_multiply(const struct csr *m, const double *x, double *y);
 /**
  * Divide @x by its largest magnitude, unless that is 0. Return: the magnitude.

@@ -5,8 +5,8 @@
  *
  * Each step puts faces to the neighbours, computes the diffusivity and its
  * maximum, finds the largest stable time step by an allreduce(max), and
- * computes the next layer. --check compares the result bit for bit with the
- * same steps in one process.
+ * computes the next time level. --check compares the result bit for bit with
+ * the same steps in one process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct result {
 	double dt_max;
 	double t;
 	double error;		/* greatest error of all cells */
-	double compute;		/* printed as TS: diffusivity and layer */
+	double compute;		/* diffusivity and the next time level; printed as TS */
 	double allreduce;	/* printed as Tmax */
 	double halo;
 	double wall;
@@ -196,7 +196,7 @@ static uint32_t crc_rows(const struct heat_grid *g)
 	return crc;
 }
 
-/* The whole grid in one process: what --serial prints and --check compares. */
+/* Computes the whole grid in one process, for --serial and for the comparison of --check. */
 static int run_serial(struct app *app, const struct options *o,
 		      struct heat_grid *g, struct result *res)
 {

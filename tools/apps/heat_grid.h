@@ -4,9 +4,10 @@
  *
  *	u_t = sigma(u) (u_xx + u_yy) + f(x, y, t)   on the unit square
  *
- * Explicit scheme (4).  The differences need 5 cells of the last layer.  The
- * diffusivity sigma = 1 + v^2 is taken at the mean v of the 3 x 3 cells around,
- * so it uses the 9 values of the document's figure 11.  u is 0 on the border.
+ * Explicit scheme (4).  The differences need 5 cells of the previous time level.
+ * The diffusivity sigma = 1 + v^2 is taken at the mean v of the 3 x 3 cells
+ * around a cell, which are the 9 values of the document's figure 11.  u is 0 on
+ * the border.
  *
  * f is chosen so that the solution is u = (1 + t) P(x) P(y), P(s) = 16 s^2
  * (1-s)^2, which makes the error measurable.  Only + - * / are used, in an
@@ -24,7 +25,7 @@
  */
 #define HEAT_FLOPS	34
 
-/* Fraction of the largest stable step of (5) that is used. */
+/* The step as a fraction of the largest stable step of (5). */
 #define HEAT_SAFETY	0.9
 
 /**
@@ -38,9 +39,9 @@
  * @u: (w + 2) * (h + 2) values, x fastest; owned by the caller
  * @sigma: diffusivity of own cells, then their rate of change
  * @px: P at the cells of each column
- * @pxx: its second derivative
+ * @pxx: second derivative of P at the cells of each column
  * @py: P at the cells of each row
- * @pyy: its second derivative
+ * @pyy: second derivative of P at the cells of each row
  * @t: time
  */
 struct heat_grid {
@@ -59,12 +60,12 @@ struct heat_grid {
 	double t;
 };
 
-/** Doubles in heat_grid.u. */
+/** Return: number of doubles in heat_grid.u. */
 uint64_t heat_grid_len(uint32_t w, uint32_t h);
 
 /**
  * heat_grid_init() - start at t = 0
- * @g: nx, ny, x0, y0, w, h and u are set
+ * @g: in: nx, ny, x0, y0, w, h and the pointer u; out: the values at u, and the other members
  *
  * Return: 0 or -ENOMEM.
  */
@@ -72,18 +73,18 @@ int heat_grid_init(struct heat_grid *g);
 void heat_grid_free(struct heat_grid *g);
 
 /**
- * Diffusivity of all own cells from u.  Return: its maximum, NaN if any cell
- * has a NaN.
+ * Compute the diffusivity of all own cells from u.  Return: its maximum, NaN if
+ * any cell has a NaN.
  */
 double heat_sigma(struct heat_grid *g);
-/** Largest step if @max_sigma is the maximum of the grid. */
+/** Return: the step for the maximum @max_sigma of the diffusivity on the whole grid. */
 double heat_step(const struct heat_grid *g, double max_sigma);
-/** Rate of change of all own cells, replacing the diffusivity. */
+/** Compute the rate of change of all own cells, which replaces the diffusivity. */
 void heat_rate(struct heat_grid *g);
-/** Advance by @dt. */
+/** Advance the solution by the time @dt. */
 void heat_advance(struct heat_grid *g, double dt);
 
-/** Largest difference from the exact solution. */
+/** Return: largest difference of an own cell from the exact solution. */
 double heat_error(const struct heat_grid *g);
 
 #endif /* ANG_APPS_HEAT_GRID_H */

@@ -169,7 +169,7 @@ int heat_halo_exchange(struct heat_halo *halo)
 	unsigned int d;
 	int err;
 
-	/* Puts of the last round may still read their buffers. */
+	/* Puts of the last round may still read the send buffers. */
 	err = angara_quiet(halo->app->ctx, APP_TIMEOUT_MS);
 	if (err)
 		return app_fail(halo->app, err, "cannot complete puts of faces");

@@ -33,7 +33,7 @@ struct heat_cut {
 
 /**
  * heat_cut_choose() - find the division with the shortest faces
- * @cut: nx and ny are set
+ * @cut: in: nx and ny; out: px and py
  * @size: processes
  *
  * Return: 0; -EINVAL if no division gives every process a cell.
@@ -64,8 +64,8 @@ struct heat_halo {
 #define HALO_NONE	(~0U)
 
 /**
- * All processes have to call it, in the same order as their other
- * registrations.
+ * Set up the exchange.  All processes have to call it, in the same order as
+ * their other registrations.
  */
 int heat_halo_init(struct heat_halo *halo, struct app *app,
 		   const struct heat_cut *cut, struct heat_grid *g);

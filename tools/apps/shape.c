@@ -50,7 +50,7 @@ static int nodes_init(const struct app *app, struct nodes *n)
 	return 0;
 }
 
-/* Lowest rank on the nearest node above @node that has processes. */
+/* Return: lowest rank on the nearest node above @node that has processes; SHAPE_NONE: none. */
 static unsigned int lead_above(const struct nodes *n, uint32_t node)
 {
 	while (!n->rows[node].is_root) {
@@ -62,7 +62,7 @@ static unsigned int lead_above(const struct nodes *n, uint32_t node)
 	return SHAPE_NONE;
 }
 
-/* Rank number @i among the ranks on @node, in ascending order. */
+/* Return: the @i-th of the ranks on @node, in ascending order. */
 static unsigned int local_rank(const struct app *app, uint32_t node,
 			       unsigned int i)
 {
@@ -84,8 +84,8 @@ static unsigned int local_place(const struct app *app, unsigned int rank)
 }
 
 /*
- * Move children over the limit below their siblings.  Return: whether any
- * moved.
+ * Move the children of @parent that exceed the limit below their siblings.
+ * Return: whether any moved.
  */
 static bool thin_out(struct shape *shape, unsigned int parent)
 {

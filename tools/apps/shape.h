@@ -25,7 +25,7 @@ struct shape {
 
 /**
  * shape_build() - build the tree with the node of rank @root as its root
- * @app: process, for addresses and torus; messages are recorded there
+ * @app: process, which knows addresses and torus, and records messages
  * @root: rank
  * @shape: out
  *
@@ -34,10 +34,10 @@ struct shape {
 int shape_build(struct app *app, unsigned int root, struct shape *shape);
 void shape_free(struct shape *shape);
 
-/** Number of @child among the children of its parent. */
+/** Return: number of @child among the children of its parent. */
 unsigned int shape_place(const struct shape *shape, unsigned int child);
 
-/** Neighbour of @rank on the path to @to, another rank. */
+/** Return: neighbour of @rank on the path to another rank @to. */
 unsigned int shape_towards(const struct shape *shape, unsigned int rank,
 			   unsigned int to);
 

@@ -25,7 +25,7 @@
  * struct options - command line
  * @app: this process
  * @n: rows of a generated matrix, 0 if not given
- * @nnz: elements in each of its rows, 0 if not given
+ * @nnz: elements in each row of a generated matrix, 0 if not given
  * @rows: rows that a serial run multiplies, 0: all
  * @iters: iterations
  * @trees: trees to use
@@ -58,10 +58,10 @@ struct result {
  * @app: this process
  * @opt: command line
  * @mtx: matrix as read, empty if it is generated
- * @n: its rows
+ * @n: rows of the matrix
  * @a: own rows
  * @x: the two vectors
- * @x_mr: their memory
+ * @x_mr: memory of the two vectors
  * @offset: start of the block of each rank, in bytes
  * @coll: trees
  * @res: result

@@ -36,9 +36,9 @@ struct bench;
 /**
  * struct bench_op - an operation to measure
  * @name: name on the command line
- * @span: how it is timed
- * @one_sided: rank 0 and one other process
- * @from_root: only rank 0 starts it
+ * @span: how the operation is timed
+ * @one_sided: only rank 0 and one other process take part
+ * @from_root: only rank 0 starts the operation
  * @in_place: at rank 0 the source is also the destination
  * @no_size: moves no data
  * @spreads: may be spread over several trees
@@ -98,7 +98,7 @@ struct bench_row {
  * struct bench - this process
  * @app: start-up and errors
  * @op: operation
- * @mode: mode of its use
+ * @mode: what is measured: latency, bandwidth or rate
  * @how: options of the next put or get, or NULL
  * @form: form of the output
  * @iters: samples, 0 for a number that depends on the size
@@ -109,15 +109,15 @@ struct bench_row {
  * @sizes: bytes, in the order of the command line
  * @num_sizes: number of sizes
  * @trees: number of teams; long operations are measured over one and over all
- * @teams: all processes, each with its tree
+ * @teams: teams of all processes, each with trees of its own
  * @spread: number of teams over which operations are spread now
  * @team: team of the current part of an operation
  * @part: offset of this part
  * @data: source, then destination at @dst_off
  * @dst_off: offset of the destination
  * @flag: memory of two numbers, for bench_agree_max()
- * @stamps: stamps of this process, at rank 0 of all processes; stamps over
- *	several trees follow
+ * @stamps: stamps of this process, at rank 0 of all processes: first those of operations over one
+ *	tree, then those over several trees
  * @max_iters: capacity of @stamps, per process
  * @arrived: broadcasts of each team that must arrive by the end of the last
  *	operation
@@ -154,7 +154,10 @@ struct bench {
 	uint64_t printed;
 };
 
-/* opts.c; false: nothing is to be measured, or an error: end with app_finish() */
+/*
+ * opts.c.  bench_parse() returns false after --help or an invalid option: end with
+ * app_finish().  Other errors are recorded for app_agree().
+ */
 bool bench_parse(struct bench *b, int argc, char **argv);
 unsigned int bench_iters(const struct bench *b, uint64_t bytes);
 

@@ -7,9 +7,9 @@
  *
  * HOGS processes spin, each on its own processor while there are enough, from
  * the last processor down.  At the end one line goes to standard error: the
- * time that the command took in microseconds, and the context switches of it
- * and all its descendants, as the kernel counts them for processes that were
- * waited for.  Returns the command's status.
+ * time that the command took in microseconds, and its number of context
+ * switches.  The kernel adds those of the command's descendants that were waited
+ * for.  Returns the command's status.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -81,10 +81,7 @@ static int run(char **argv)
 		execvp(argv[0], argv);
 		err(127, "%s", argv[0]);
 	}
-	/*
-	 * Only the command is counted: it is the first child that is waited
-	 * for.
-	 */
+	/* @used has the counts of the command and its descendants, not those of the hogs. */
 	if (wait4(pid, &status, 0, &used) != pid)
 		err(EXIT_FAILURE, "wait4");
 	fprintf(stderr, "%lld %ld\n", now_us() - start,

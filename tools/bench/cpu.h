@@ -6,8 +6,8 @@
 #include <sched.h>
 
 /*
- * Binds this thread to the processor with index @n modulo their number among
- * those that it may use. Index 0 is the first, -1 the last.
+ * Binds this thread to one of the N processors that it may use: the one with index @n modulo N.
+ * Index 0 is the first of these processors, -1 the last.
  * Return: 0, or -1 with errno.
  */
 static inline int cpu_bind(long n)

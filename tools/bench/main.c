@@ -26,7 +26,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * A checked sample is between two barriers, so no process reads data too early.
+ * Measures a sample.  A checked sample is between two barriers, so no process reads data too
+ * early.
  */
 static int measure(struct bench *b, size_t bytes, unsigned int iter,
 		   unsigned int batch, struct bench_stamp *stamp)
@@ -51,8 +52,8 @@ static int measure(struct bench *b, size_t bytes, unsigned int iter,
 }
 
 /*
- * Return: 0 or an error.  @batch: out: operations of a sample, equal in all
- * processes.
+ * Runs samples that do not count.  @batch: out: operations of a sample, equal in all processes.
+ * Return: 0 or an error.
  */
 static int warm_up(struct bench *b, size_t bytes, unsigned int iters,
 		   unsigned int *batch)
@@ -112,7 +113,7 @@ static struct bench_stamp *stamps_of(struct bench *b, unsigned int way,
 	return stamps + (size_t)iters * way * (b->app.rank ? 1 : b->app.size);
 }
 
-/* At the end, rank 0 has the stamps of all processes. */
+/* Puts the stamps of each process into the memory of rank 0. */
 static int gather(struct bench *b, unsigned int iters)
 {
 	size_t len = iters * sizeof(struct bench_stamp);
@@ -220,8 +221,8 @@ static int all_trees(const struct angara_team *team, unsigned int stripes)
 }
 
 /*
- * Teams of all processes.  For reductions the second has several trees; for
- * broadcasts each has one, whose roots are spread over the ranks.
+ * Creates teams of all processes.  For reductions the second team has several trees.  For
+ * broadcasts each team has one tree, and the roots of these trees are spread over the ranks.
  */
 static int prepare_teams(struct bench *b)
 {

@@ -5,11 +5,12 @@
  *
  *	ofi-rate [-d DOMAIN,DOMAIN] PROVIDER OPERATION WINDOW SAMPLES BATCH BYTES...
  *
- * Two processes of this machine, each on a processor of its own if there are
- * two, with an endpoint in the domain of that name if -d is given.  Operations
- * are
+ * The program runs two processes on this machine, each on a processor of its own
+ * if there are two.  With -d, rank 0 has its endpoint in the first DOMAIN, rank 1
+ * in the second.  Operations are
  *
- *	pingpong	tagged messages in turn, each an operation; WINDOW is 1
+ *	pingpong	tagged messages in turn; each message counts as an
+ *			operation; WINDOW is 1
  *	message		WINDOW tagged messages to posted receives, and an empty
  *			message in return when all have been received
  *	write		WINDOW writes to memory of the peer, until all have been
@@ -171,7 +172,7 @@ static void take(struct side *s, unsigned int count)
 		poll_cq(s);
 }
 
-/* Repeats a call until there is room; then it must succeed. */
+/* Repeats a call while the queue has no room; any other failure ends the program. */
 #define POST(s, call)							\
 	do {								\
 		ssize_t ret_;						\
@@ -201,7 +202,7 @@ static void send_messages(struct side *s, size_t bytes, unsigned int count)
 				 NULL));
 }
 
-/* Receives are posted before the peer can send. */
+/* Posts the receive before the send, so before the peer can answer. */
 static void run_pingpong(struct side *s)
 {
 	post_receives(s, 1);
@@ -260,8 +261,8 @@ static void tell(struct side *s, const void *data, size_t len)
 }
 
 /*
- * Polls while it waits: the endpoint makes progress only while its queue is
- * polled.
+ * Receives data from the other process by the socket.  Polls the queue meanwhile, since the
+ * endpoint makes progress only then.
  */
 static void hear(struct side *s, void *data, size_t len)
 {
@@ -439,7 +440,10 @@ static void measure(struct side *s, const struct ofi_op *op, unsigned int iters,
 	free(stamps);
 }
 
-/* Receives of the last size are still posted; they take the last messages. */
+/*
+ * The receives of the last size are still posted at rank 1: rank 0 sends an empty message to each
+ * of them.
+ */
 static void take_last(struct side *s, const struct ofi_op *op)
 {
 	if (!op->post)
@@ -473,7 +477,7 @@ static void on_child(int sig)
 		_exit(EXIT_FAILURE);
 }
 
-/* The child may fail after its last message. */
+/* Waits for the child, which may fail after its last message. */
 static void await_child(const struct side *s)
 {
 	int status;
@@ -482,7 +486,7 @@ static void await_child(const struct side *s)
 		exit(EXIT_FAILURE);
 }
 
-/* Each process starts libfabric for itself. */
+/* Creates the second process.  Each process then starts libfabric for itself. */
 static void split(struct side *s)
 {
 	int pair[2];

@@ -107,7 +107,7 @@ int bench_sync(struct bench *b)
 	return err ? app_fail(&b->app, err, "barrier") : 0;
 }
 
-/* The greatest of the values of all processes. */
+/* Gets the greatest of the values of all processes. */
 int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 {
 	uint64_t *flag = angara_mr_addr(b->flag);
@@ -123,8 +123,8 @@ int bench_agree_max(struct bench *b, uint64_t mine, uint64_t *max)
 }
 
 /*
- * Number of parts of an operation: one for each tree in use, of at least a
- * packet.  The library splits reductions itself.
+ * Return: number of parts of an operation: one part for each tree in use, but each part has at
+ * least a packet.  The library splits reductions itself.
  */
 static unsigned int parts_of(const struct bench *b, size_t bytes)
 {
@@ -135,7 +135,7 @@ static unsigned int parts_of(const struct bench *b, size_t bytes)
 	return most < b->spread ? (most ? (unsigned int)most : 1) : b->spread;
 }
 
-/* Where part @nth begins: at a multiple of a packet, or the end. */
+/* Return: offset of part @nth, a multiple of a packet; @bytes if no part has this number. */
 static size_t part_start(size_t bytes, unsigned int parts, unsigned int nth)
 {
 	return nth == parts ? bytes : bytes / ANGARA_PACKET_BYTES * nth / parts *
@@ -177,7 +177,7 @@ static int finish(struct bench *b, size_t bytes, bool posted)
 }
 
 /*
- * This process's part in one window of operations, until completion.  If rates
+ * Runs this process's part of one window of operations, and waits for their completion.  If rates
  * are measured, all puts or gets of the window share a doorbell.
  */
 int bench_window(struct bench *b, size_t bytes)

@@ -52,10 +52,7 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
-/*
- * The command line while it is read: options that exclude each other, or may be
- * given only once.
- */
+/* State while the command line is read: options that exclude each other, or may occur only once. */
 struct given {
 	struct bench *b;
 	const char *mode;

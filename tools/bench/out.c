@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Output: a table or CSV, row by row as results come, or JSON at the end. Rank
- * 0 writes it, and progress.
+ * 0 writes the output, and shows progress.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static double ops_per_s(const struct bench *b, const struct bench_row *row)
 	return row->median > 0 ? (double)b->window * 1e9 / row->median : 0;
 }
 
-/* Millions of bytes per second, of one process. */
+/* Return: millions of bytes per second, of one process. */
 static double mb_per_s(const struct bench *b, const struct bench_row *row)
 {
 	return ops_per_s(b, row) * (double)row->bytes / 1e6;

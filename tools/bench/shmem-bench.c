@@ -5,10 +5,10 @@
  *
  *	shmem-bench OPERATION SAMPLES BATCH BYTES...
  *
- * Operations are put, by each PE to the next PE and with the quiet that
- * completes it; barrier; reduce, a sum of 64-bit integers at all PEs; and
- * broadcast, followed by a barrier, as a PE may have its data long before other
- * PEs.  The output is the CSV of angara-bench.  After the samples of a size,
+ * Operations are put, by each PE to the next PE, with the quiet that completes
+ * the put; barrier; reduce, a sum of 64-bit integers at all PEs; and broadcast,
+ * followed by a barrier, as a PE may have its data long before other PEs.  The
+ * output is the CSV of angara-bench.  After the samples of a size,
  * one more operation is checked.
  */
 #include <shmem.h>
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Open MPI 4.1.4 as Debian builds it crashes in shmem_finalize(). */
+/* Debian's build of Open MPI 4.1.4 crashes in shmem_finalize(): end by MPI_Finalize() instead. */
 #ifdef BENCH_END_BY_MPI
 #include <mpi.h>
 #endif
@@ -169,7 +169,7 @@ static void print(const char *name, const struct bench_row *row)
 	       row->avg / 1e3, row->max / 1e3);
 }
 
-/* Stamps of all PEs are put into @all of PE 0. */
+/* Measures the samples of a size.  Each PE puts its stamps into @all of PE 0. */
 static void measure(const struct shmem_op *op, struct bench_row *row,
 		    struct bench_stamp *mine, struct bench_stamp *all)
 {

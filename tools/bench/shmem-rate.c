@@ -14,10 +14,10 @@
  * ratios.  With -c, times of a message are printed as CSV of angara-bench:
  * shmem-thread by one thread, shmem-threads by two.
  *
- * The words are in the heap: on an embedded fabric, variables are written by system
- * calls.  The other PEs sleep meanwhile: they need no processor.  Messages of a
- * private context, and the quiet after them, take no lock: the program counts calls
- * of pthread_mutex_lock().
+ * The target words are in the symmetric heap: on an embedded fabric, remote writes to
+ * variables take system calls.  PEs other than PE 0 sleep meanwhile, so they need no
+ * processor.  Messages of a private context, and the quiet after them, take no lock:
+ * the program counts calls of pthread_mutex_lock().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -200,7 +200,10 @@ static void measure(int csv)
 	printf("%.0f messages/s by one thread, %.0f by two\n", median(one), median(two));
 }
 
-/* Return: errors; all PEs call it. */
+/*
+ * Checks that the last values have arrived, and that senders took no locks.  All PEs call this
+ * function.  Return: number of errors.
+ */
 static int check(int me)
 {
 	int i, wrong = 0;

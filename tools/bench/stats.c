@@ -15,7 +15,7 @@ static uint64_t at_least_0(uint64_t end, uint64_t start)
 	return end > start ? end - start : 0;
 }
 
-/* Stamps of process r start at r * iters. */
+/* Return: time of sample @i.  The stamps of process r start at index r * iters. */
 static uint64_t sample(const struct bench_stamp *stamps, unsigned int procs,
 		       unsigned int iters, enum bench_span span, unsigned int i)
 {

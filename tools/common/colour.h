@@ -2,8 +2,8 @@
 /*
  * Colours of text on a terminal. There are no colours in files and pipes, on a
  * terminal that TERM calls "dumb", or if NO_COLOR is in the environment
- * (no-color.org). A process that mpirun starts has none either: its terminal is
- * one of mpirun, whose output may go to a file.
+ * (no-color.org). A process that mpirun starts has no colours either: its
+ * terminal belongs to mpirun, whose output may go to a file.
  */
 #ifndef COLOUR_H
 #define COLOUR_H
@@ -31,7 +31,7 @@ static inline bool colour_on(FILE *stream)
 
 /**
  * colour_set() - colour the text that follows
- * @stream: its stream; unchanged if its text is not coloured
+ * @stream: stream of the text; nothing is written if its text has no colours
  * @colour: COLOUR_HEAD and the like; COLOUR_NONE ends a colour
  */
 static inline void colour_set(FILE *stream, const char *colour)

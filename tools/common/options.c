@@ -8,7 +8,7 @@
 #include "complain.h"
 #include "options.h"
 
-#define MAX_OPTS	(OPTS_MOST + 3)	/* and those that all commands have */
+#define MAX_OPTS	(OPTS_MOST + 3)	/* with the options that every command has */
 #define COLUMN		20	/* where texts of --help begin */
 
 enum {

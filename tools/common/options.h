@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options of commands: one table gives the reader of the command line, the text
+ * Options of commands: one table defines how the command line is read, the text
  * of --help, and the completion of words in bash.
  *
  * Every command has -h (--help), -V (--version) and --bash-completion without an
@@ -54,7 +54,7 @@ struct opts_word {
  *	entry has no name
  * @stop: options end at the first operand, which begins another command; -np is
  *	-n, as in launchers of MPI
- * @quiet: print nothing, since another process of the job prints it
+ * @quiet: print no help and no errors, since another process of the job prints them
  * @take: gives an option to the command.  Return: -1 to continue, or the exit
  *	status, with a line printed
  */
@@ -83,7 +83,7 @@ int opts_read(const struct opts_command *c, void *to, int argc, char **argv);
 
 /**
  * opts_number() - read the number of an option
- * @option: its name, for the message
+ * @option: name of the option, for the message
  * @text: decimal, or hexadecimal after 0x
  * @min: least
  * @max: greatest

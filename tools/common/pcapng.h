@@ -10,7 +10,7 @@
 #include "ang_env.h"
 
 /* Blocks: type, length, body, length. */
-#define PCAPNG_SECTION	0x0A0D0D0AU	/* its bytes as text are line ends */
+#define PCAPNG_SECTION	0x0A0D0D0AU	/* as text, these bytes are line ends */
 #define PCAPNG_INTERFACE	1U
 #define PCAPNG_PACKET	6U
 

@@ -47,7 +47,7 @@ static int fabric_ask(uint8_t command, const struct about *about, struct json_ob
 	return ret;
 }
 
-/* Trees of a device; 0: it does not respond. */
+/* Return: number of trees of a device; 0: the device does not respond. */
 static uint32_t fabric_trees(uint32_t dev)
 {
 	struct angara_query q = { .size = sizeof(q) };
@@ -162,7 +162,7 @@ void fabric_clear(const struct fm_row *row)
 	ctl_get(&nl, ANGARA_CMD_TREE_CLEAR, &about, NULL);
 }
 
-/** fabric_in_use() - has a partition contexts?  Return: 1; 0; -errno */
+/** fabric_in_use() - does a partition have contexts?  Return: 1; 0; -errno */
 int fabric_in_use(uint64_t id, uint32_t pkey)
 {
 	const struct about about = { .has_fabric = true, .fabric = id };

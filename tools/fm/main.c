@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* angara-fm: options, and the lock that only one of several managers gets. */
+/* angara-fm: options, and the lock that lets only one of several managers lead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 const char tool_name[] = "angara-fm";
 
-/* Options of the files that are shared with angaractl. */
+/* Options that files shared with angaractl read. */
 struct options options;
 
 enum {
@@ -154,7 +154,7 @@ static int lead(const struct fm_opts *opts, int *lock)
 	make_folder(opts->socket);
 	snprintf(path, sizeof(path), "%s.lock", opts->socket);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The number of a standard stream could be closed with the stream. */
+	/* If a standard stream was closed, the file has its number: choose another one. */
 	if (fd >= 0 && fd <= STDERR_FILENO)
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (fd < 0)

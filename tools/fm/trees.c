@@ -4,17 +4,17 @@
  *
  * After links went down or came up, and when the manager starts, such a tree is
  * laid again, around the links that are down then, as "angaractl tree repair" does.
- * Its processes join it again.
+ * The processes of the tree have to join it again.
  *
- * Rows that processes own, and trees that are delegated, belong to teams of
- * libangara, whose members agree on another tree.
+ * The manager does not repair trees that are delegated or have rows that processes
+ * own: they belong to teams of libangara, whose members agree on another tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fm.h"
 
-/* The entry of a fabric, at the end if it is new; NULL: there is no room. */
+/* Return: the entry of a fabric, appended if it is new; NULL: there is no room. */
 static struct fm_down *down_entry(struct fm_down *down, size_t *count, size_t most,
 				  uint64_t fabric)
 {
@@ -27,7 +27,10 @@ static struct fm_down *down_entry(struct fm_down *down, size_t *count, size_t mo
 	return &down[(*count)++];
 }
 
-/* Removes the trees that belong to jobs, and fabrics without trees.  Return: number left. */
+/*
+ * Removes the trees that belong to jobs, and then fabrics without trees.  Return: number of
+ * fabrics that are left.
+ */
 static size_t down_of_admin(struct fm_down *down, size_t count, const struct fm_row *rows,
 			    size_t n)
 {
@@ -87,8 +90,8 @@ static bool tree_waits(const struct tree *tree)
 }
 
 /*
- * Repairs a tree, if all of its rows are there: a row that an adapter has lost held
- * the number of its node's participants.  Return: DONE; FAILED, with a message.
+ * Repairs a tree, if all of its rows are there: if an adapter has lost its row, the
+ * number of participants of its node is unknown.  Return: DONE; FAILED, with a message.
  */
 static int tree_heal(struct nl *nl, const struct tree *tree)
 {

@@ -12,7 +12,7 @@
 
 #define PART	32	/* most bytes of one item of a list of nodes */
 
-/* Reads a number from @least to @most that ends the text. */
+/* Reads a number from @least to @most; nothing may follow it in the text. */
 static bool plan_number(const char *text, uint32_t least, uint32_t most,
 			uint32_t *value)
 {

@@ -46,8 +46,8 @@ int plan_goal(const char *text);
  * @fabric: fabric
  * @router: router
  *
- * Return: "17 (1,2,0)", or "s2" for a switch; the text stays valid until two
- * more calls.
+ * Return: "17 (1,2,0)", or "s2" for a switch.  The next call keeps this text,
+ * the call after it may overwrite it.
  */
 const char *plan_router(const struct angara_fabric *fabric, uint32_t router);
 

@@ -324,7 +324,7 @@ static bool group_valid(const struct run_job *job, const struct run_conn *conn)
 	return own;
 }
 
-/* Where to store the next bytes, and how many at most. */
+/* Return: where to store the next bytes of a request.  @len: out: how many are missing. */
 static char *want(struct run_conn *conn, size_t *len)
 {
 	size_t head = sizeof(conn->head);
@@ -337,7 +337,7 @@ static char *want(struct run_conn *conn, size_t *len)
 	return (char *)conn->body + (conn->got - head);
 }
 
-/* Return: false to end the connection. */
+/* Checks a complete header, and makes room for the body.  Return: false to end the connection. */
 static bool head_done(const struct run_job *job, struct run_conn *conn)
 {
 	if (!head_valid(job, &conn->head))
@@ -346,7 +346,7 @@ static bool head_done(const struct run_job *job, struct run_conn *conn)
 	return conn->body != NULL;
 }
 
-/* Return: false to end the connection. */
+/* Receives a request, and joins its exchange.  Return: false to end the connection. */
 static bool conn_recv(struct run_job *job, struct run_conn *conn)
 {
 	while (!conn->in && !conn->reply) {
@@ -378,7 +378,7 @@ static bool conn_recv(struct run_job *job, struct run_conn *conn)
 /**
  * run_conn_event() - handle input, room or the end of a connection
  * @job: job
- * @conn: its connection
+ * @conn: connection of a process
  * @events: as from epoll
  */
 void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
@@ -400,7 +400,7 @@ void run_conn_event(struct run_job *job, struct run_conn *conn, u32 events)
 /**
  * run_conn_gone() - remove a process from exchanges
  * @job: job
- * @conn: its connection
+ * @conn: connection of the process
  *
  * All exchanges that wait for the process end with -EPIPE.
  */
@@ -433,7 +433,7 @@ u64 run_exchanges_until(const struct run_job *job)
 	return job->exchanges ? job->exchanges->until_ms : RUN_NEVER;
 }
 
-/* Mark members that have not joined as late, and name them. */
+/* Mark members that have not joined as late, and print their ranks. */
 static void exchange_late(struct run_job *job, const struct run_exchange *ex)
 {
 	struct ang_ranks late = { 0 };

@@ -3,8 +3,8 @@
  * The fabric of a job.  An embedded fabric without a name is a file that only
  * the processes of the job have open, so it disappears when they have ended in
  * any way.  An embedded fabric with a name is shared with other programs of the
- * user; the last process removes it, or the launcher, if that process was
- * killed.
+ * user.  The last process that leaves the fabric removes it.  If that process was
+ * killed, the launcher removes the fabric.
  */
 #include <errno.h>
 #include <stdlib.h>

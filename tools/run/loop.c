@@ -60,7 +60,10 @@ void run_kill_all(struct run_job *job, int sig)
 			kill(job->procs[rank].pid, sig);
 }
 
-/* Ends the remaining processes in @ms milliseconds, unless that has begun. */
+/*
+ * Schedules SIGTERM for the remaining processes in @ms milliseconds, unless it has been sent or
+ * is due earlier.
+ */
 static void end_in(struct run_ending *end, u64 ms)
 {
 	u64 at = run_now_ms() + ms;
@@ -82,8 +85,8 @@ static struct run_proc *find_proc(struct run_job *job, pid_t pid)
 }
 
 /*
- * The exit status of the job is that of the first process that fails; later
- * failures are mostly its consequences.
+ * Handles the end of a process.  The exit status of the job is that of the first process that
+ * fails; later failures are mostly consequences of the first.
  */
 static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 {
@@ -104,8 +107,8 @@ static void proc_ended(struct run_job *job, struct run_proc *proc, int wstatus)
 	if (status && !job->opts->keep_going && job->alive)
 		end_in(&job->end, job->opts->grace_s * 1000ULL);
 	/*
-	 * The job has ended in time; the reader of its output may take longer, unless
-	 * the user wants the end.
+	 * All processes have ended in time.  The reader of the output may take longer, unless a
+	 * signal or the time limit has ended the job.
 	 */
 	if (!job->alive)
 		job->end.limit = RUN_NEVER;
@@ -174,8 +177,8 @@ static void reap(struct run_job *job)
 }
 
 /*
- * A signal from the terminal has reached the processes already, as they are in
- * the launcher's group.
+ * Forwards a signal to the processes, unless it comes from the terminal: as they are in the
+ * launcher's process group, they have got that signal already.
  */
 static void signal_event(struct run_job *job)
 {
@@ -246,7 +249,7 @@ static void deadlines(struct run_job *job)
 	end->sig = SIGKILL;
 }
 
-/* Milliseconds to the next deadline, -1 for none. */
+/* Return: milliseconds to the next deadline, -1 for none. */
 static int until(const struct run_job *job)
 {
 	const struct run_ending *end = &job->end;
@@ -313,9 +316,9 @@ bool run_writable(struct run_job *job, int fd)
 }
 
 /*
- * Kills the children of the launcher: processes that ended processes of the job
- * have left. The children of a killed process become children of the launcher.
- * Return: whether any were ended.
+ * Kills the children that the launcher has now: processes of the job have ended and left them
+ * behind. The children of a killed process then become children of the launcher.
+ * Return: whether any were killed.
  */
 static bool kill_some(const struct run_job *job)
 {
@@ -343,8 +346,8 @@ static void kill_leftovers(const struct run_job *job)
 }
 
 /*
- * Pass on all remaining output: what the pipe has now.  A process of another user,
- * which could not be ended, may still write.
+ * Pass on the output that is in the pipe now, and no more: a process of another user, which the
+ * launcher cannot end, may write for ever.
  */
 static void drain_stream(struct run_job *job, struct run_stream *s)
 {
@@ -375,8 +378,8 @@ static void drain(struct run_job *job)
 }
 
 /*
- * Signals that the launcher takes.  It leaves out those that it inherits ignored, as
- * with nohup(1): blocked, they would reach it.
+ * Fills in the signals that the launcher blocks and reads.  A signal that it inherits ignored, as
+ * from nohup(1), is left out: if the signal were blocked, the launcher would get it.
  */
 static void signals_taken(sigset_t *set)
 {

@@ -45,7 +45,7 @@ static int choose_fabric(const struct run_opts *opts, const struct ang_spec *spe
 	return 0;
 }
 
-/* The @i-th device to use; NULL: the @i-th node has no device. */
+/* Return: the @i-th device to use; NULL: the @i-th node has no device. */
 static const struct ang_found *device(const struct run_opts *opts,
 				      const struct ang_scan *scan,
 				      const struct fabric *fab, size_t i)

@@ -99,8 +99,8 @@ struct run_reply;
  * @late: an exchange has timed out because the process had not joined it
  * @events: what epoll watches for
  * @got: bytes of the request received
- * @head: its header
- * @body: ranks and block
+ * @head: header of the request
+ * @body: ranks and block of the request
  * @in: exchange in which the process waits
  * @reply: reply being sent, or NULL
  * @sent: bytes of @reply sent
@@ -156,8 +156,8 @@ struct run_ending {
  * @alive: processes not reaped
  * @absent: some processes are absent, see exchange.c
  * @unread: the output was not read for a while after the job was ended by force
- * @before: children of the launcher that are not the job's, as a list of pids
- * @num_before: their number
+ * @before: children of the launcher that are not processes of the job, as a list of pids
+ * @num_before: number of pids in @before
  * @epfd: epoll
  * @outfd: epoll of the pipes, which @epfd watches
  * @sigfd: signals

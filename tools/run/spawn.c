@@ -40,8 +40,8 @@ struct ends {
  * @block: signals to block
  *
  * The launcher gets signals through a descriptor, ignores SIGPIPE, and needs
- * several files per process.  It does not inherit SIGCHLD ignored: then the kernel
- * would reap its children, and tell it nothing.
+ * several files per process.  It sets SIGCHLD to the default: if SIGCHLD stayed
+ * ignored, the kernel would reap the children, and their statuses would be lost.
  */
 void run_spawn_prepare(const sigset_t *block)
 {
@@ -77,7 +77,7 @@ static int set_number(const char *name, u64 val)
 	return set_var(name, text);
 }
 
-/* The launcher passes an embedded fabric without a name as an open file. */
+/* Tells the process the embedded fabric, which without a name is passed as an open file. */
 static int set_fabric(const struct ang_spec *spec)
 {
 	char text[ANG_SPEC_BYTES];
@@ -148,7 +148,7 @@ static int bind_core(u32 rank)
 	return sched_setaffinity(0, sizeof(own), &own) ? -errno : 0;
 }
 
-/* Runs in the child.  Does not return; writes the errno of a failure to @e->exec. */
+/* Becomes the program, in the child.  Never returns; writes the errno of a failure to @e->exec. */
 static void child(const struct run_job *job, u32 rank, const struct ends *e,
 		  pid_t launcher)
 {
@@ -187,8 +187,8 @@ static void close_ends(struct ends *e, int side)
 }
 
 /*
- * Requires that descriptors 0, 1 and 2 are open, so that none of the ends gets
- * one of these numbers.
+ * Opens the pipes and sockets of a process.  Descriptors 0, 1 and 2 are open already, so no end
+ * gets one of these numbers.
  */
 static int open_ends(struct ends *e)
 {
@@ -208,7 +208,7 @@ static int open_ends(struct ends *e)
 	return 0;
 }
 
-/* Wait until the program runs.  Return: 0, or errno of exec. */
+/* Wait until the program runs or cannot run.  Return: 0, or the errno of the failure. */
 static int exec_result(int fd)
 {
 	int err = 0;

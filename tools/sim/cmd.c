@@ -37,11 +37,11 @@ void need_torus(const struct env *e, const char *what)
 }
 
 /**
- * each_size() - run a data command on each torus of --sizes
+ * each_size() - run a command that prints a table on each torus of --sizes
  * @e: environment
  * @title: title of the table
  * @columns: columns of the table
- * @size: runs the command on the current torus
+ * @size: runs the command on the current fabric
  *
  * Return: SIM_OK or the first other status of @size.
  */
@@ -245,8 +245,8 @@ static void traffic_row(struct env *e, struct out *o, const struct traffic *c,
 	out_cell(o, "%.2f", (double)r->nodes * (double)r->time /
 			    (double)e->cfg.clock / r->spent.cpu * 1e-6);
 	/*
-	 * @hops includes hops of acknowledgements, which are shorter than the
-	 * packets: the number of flits times hops is unknown.
+	 * acc.hops includes hops of acknowledgements, which are shorter than packets: the number of
+	 * links crossed by flits is unknown.
 	 */
 	if (e->cfg.acks)
 		out_cell(o, "-");
@@ -336,7 +336,7 @@ static const struct sim_opt params_opts[] = {
 	{ NULL },
 };
 
-/* Default of an option or parameter, in @buf or constant. */
+/* Return: default of an option or parameter, as text in @buf or as a constant. */
 static const char *origin_default(const struct sim_origin *o, char *buf,
 				  size_t len)
 {

@@ -38,9 +38,7 @@ extern const struct cmd cmd_spmv;
 extern const struct cmd cmd_heat;
 extern const struct cmd cmd_params;
 
-/*
- * Index in a list of the text that an option has; exits if the list lacks it.
- */
+/* Return: index of the option's text in @list; exits if @list lacks this text. */
 u32 arg_choice(const char *option, const char *text, const char *const *list);
 /* Does --children say that the shallowest subtree gets messages first? */
 bool coll_shallowest(void);

@@ -71,7 +71,7 @@ static struct sim_mail *room(struct sim_mail *buf, size_t *have, size_t need)
 	return buf;
 }
 
-/* Mail for the partitions of one process, one partition after another. */
+/* Collects the mail for the partitions of one process, one partition after another. */
 static size_t collect(struct sim *s, u32 rank, size_t at)
 {
 	u32 q, i;

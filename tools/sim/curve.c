@@ -39,7 +39,7 @@ struct mean {
  * @hops: cables that a packet crosses
  * @packets: number of measured packets
  * @wall: seconds of the simulations
- * @saturated: the load saturates the fabric, see above
+ * @saturated: the load saturates the fabric, see the head of this file
  */
 struct point {
 	double load;
@@ -153,8 +153,8 @@ static struct point *point_run(struct curve *v, double load)
 }
 
 /*
- * Run rising loads until one is saturated, then bisect between it and the load
- * before.  Return: whether all runs succeeded.
+ * Run rising loads until one saturates the fabric, then bisect between this load and the previous
+ * load.  Return: whether all runs succeeded.
  */
 static bool sweep(struct curve *v, double step, double least)
 {
@@ -219,8 +219,8 @@ static void curve_print(const struct curve *v, const char *pattern)
 }
 
 /*
- * Share of modules that send.  Patterns that draw random targets never draw the
- * module itself.
+ * Return: share of modules that send.  Patterns that draw random targets never draw the module
+ * itself, so one draw shows whether it sends.
  */
 static double share_of(struct env *e, const struct traffic *c)
 {

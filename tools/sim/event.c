@@ -61,7 +61,7 @@ static void heap_pop(struct sim_evs *h)
 	h->ev[at] = last;
 }
 
-/* By time, then kind and port; equal events keep their order. */
+/* Is @a before @b, by time, then kind and port? */
 static bool before(const struct sim_ev *a, const struct sim_ev *b)
 {
 	return a->time != b->time ? a->time < b->time : a->key < b->key;
@@ -96,7 +96,7 @@ static void cur_insert(struct sim_part *p, const struct sim_ev *e)
  * sim_push() - add an event
  * @p: partition of the node
  * @time: not before now
- * @node: in this window only the current node
+ * @node: node; if @time is in the window being run, only the node being run
  * @kind: SIM_EV_*
  * @port: see SIM_EV_*
  * @arg: see SIM_EV_*

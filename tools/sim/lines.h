@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Text files, line by line.  A file that is not text gives an error at its
- * first line, even an endless file such as /dev/zero.  So does an endless file
- * of valid lines, at its limit of lines.
+ * first line, even an endless file such as /dev/zero.  An endless file of valid
+ * lines gives an error at the limit of lines.
  */
 #ifndef ANG_SIM_LINES_H
 #define ANG_SIM_LINES_H
@@ -19,7 +19,7 @@
  * @f: file
  * @path: its name, for errors
  * @number: number of the line in @text, from 1 on
- * @most: lines at most
+ * @most: limit of lines
  * @text: line, with the newline
  */
 struct sim_lines {
@@ -34,7 +34,7 @@ struct sim_lines {
  * sim_lines_open() - open a text file
  * @l: out
  * @path: file
- * @most: lines at most
+ * @most: limit of lines
  * @err: out: one line that says what is wrong, with @path
  * @len: size of @err
  *
@@ -46,7 +46,7 @@ int sim_lines_open(struct sim_lines *l, const char *path, unsigned int most, cha
 /**
  * sim_lines_next() - read the next line
  * @l: file
- * @err: as above
+ * @err: out: one line that says what is wrong, with the path
  * @len: size of @err
  *
  * The file is closed unless there is a line.

@@ -8,7 +8,7 @@
 
 /**
  * struct sim_origin - origin of a default
- * @command: command whose option it is; NULL: a parameter of all commands;
+ * @command: command that has the option; NULL: a parameter of all commands;
  *	"rule": a rule of the simulator without a parameter
  * @name: name of the parameter, option or rule
  * @kind: "given": document 000 names it; "fitted": set so that a published

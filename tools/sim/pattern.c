@@ -50,8 +50,8 @@ static u32 draw_below(u64 *state, u32 n)
 }
 
 /*
- * Node whose coordinates are those of @id rotated by one dimension, scaled
- * where sizes differ.
+ * Return: node whose coordinates are those of @id rotated by one dimension, scaled where sizes
+ * differ.
  */
 static u32 transposed(const struct sim *s, u32 id)
 {
@@ -68,7 +68,7 @@ static u32 transposed(const struct sim *s, u32 id)
 	return ang_topo_node(t, to);
 }
 
-/* The largest divisor of @n that is at most @most. */
+/* Return: the largest divisor of @n that is at most @most. */
 static u32 divisor(u32 n, u32 most)
 {
 	while (n % most)
@@ -81,7 +81,7 @@ static u32 root_of(u32 n)
 	return divisor(n, (u32)sqrt(n + 0.5));
 }
 
-/* Ranks fill a matrix by rows; an element's partner is across the diagonal. */
+/* Return: partner of a rank: ranks fill a matrix by rows, partners are across the diagonal. */
 static u32 matrix(u32 n, u32 rank)
 {
 	u32 rows = root_of(n);
@@ -90,7 +90,10 @@ static u32 matrix(u32 n, u32 rank)
 	return rank % columns * rows + rank / columns;
 }
 
-/* Ranks fill a periodic grid of three sides as equal as can be, longest first. */
+/*
+ * Computes the sides of the grid that ranks fill: three sides as equal as possible, the longest
+ * first.  The grid is periodic.
+ */
 static void grid_sides(u32 n, u32 *side)
 {
 	side[2] = divisor(n, (u32)cbrt(n + 0.5));
@@ -106,7 +109,7 @@ static u32 grid_neighbors(u32 n)
 	return 2U * ((side[0] > 1) + (side[1] > 1) + (side[2] > 1));
 }
 
-/* Neighbour number @which along the sides longer than 1. */
+/* Return: neighbour number @which; only sides longer than 1 have neighbours. */
 static u32 grid_neighbor(u32 n, u32 rank, u32 which)
 {
 	u32 side[3], at[3], d = 0;
@@ -127,7 +130,7 @@ static u32 on_node(const struct sim *s, u32 node, u32 rank)
 				  node * s->modules + rank % s->modules;
 }
 
-/* Targets that depend on the rank alone. */
+/* Return: target of a rank, in patterns in which it depends on the rank alone. */
 static u32 partner(const struct sim *s, u32 pattern, u32 rank)
 {
 	u32 n = s->topo.nodes * s->modules;
@@ -150,12 +153,12 @@ static u32 partner(const struct sim *s, u32 pattern, u32 rank)
 /**
  * pattern_target() - target of a rank's next packet
  * @s: simulation
- * @c: load
+ * @c: traffic
  * @rank: source
- * @count: packets that it has sent
- * @rng: state of its random numbers
+ * @count: packets that the source has sent
+ * @rng: state of the random numbers of the source
  *
- * Return: rank; @rank itself if the pattern has no target for it.
+ * Return: rank; @rank itself if the pattern has no target for the source.
  */
 u32 pattern_target(const struct sim *s, const struct traffic *c, u32 rank,
 		   u32 count, u64 *rng)
@@ -190,8 +193,8 @@ u32 pattern_target(const struct sim *s, const struct traffic *c, u32 rank,
  * @rank: source
  * @list: out: room for a target per rank, and six
  *
- * Return: how many there are, several of which may be the same; 0: the pattern
- * has no target for it.
+ * Return: number of targets, of which several may be the same; 0: the pattern
+ * has no target for @rank.
  */
 u32 pattern_targets(const struct sim *s, u32 pattern, u32 rank, u32 *list)
 {

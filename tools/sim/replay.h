@@ -31,12 +31,12 @@ struct act {
  * @n: number of records
  * @room: records that fit
  * @act: injections, sorted by node
- * @acts: their number
+ * @acts: number of injections
  * @first: first injection of each node
  * @ejected: ejections, sorted by key
- * @ejections: their number
+ * @ejections: number of ejections
  * @answer: answers that adapters injected, sorted by node, number and index
- * @answers: their number
+ * @answers: number of answers in @answer
  * @arrival: record of the arrival of each record's packet, see replay_targets()
  * @links: links that the packet of each record of an arrival crosses in the trace
  * @reductions: the trace has reductions

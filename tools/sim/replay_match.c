@@ -69,7 +69,7 @@ static struct key key_of(const struct replay *w, u32 i)
 	};
 }
 
-/* Index of the first of @n sorted keys that is not less than @key. */
+/* Return: index of the first of @n sorted keys that is not less than @key. */
 static u32 key_find(const struct key *list, u32 n, const struct key *key)
 {
 	u32 lo = 0, hi = n;
@@ -104,7 +104,7 @@ static u32 keys(struct replay *w, struct key *injection)
 	return n;
 }
 
-/* Record of the arrival of the @nth packet with a key, or ANG_NONE. */
+/* Return: record of the arrival of the @nth packet with a key, or ANG_NONE. */
 static u32 arrival(const struct replay *w, struct key key, u32 nth)
 {
 	u32 at;
@@ -179,7 +179,7 @@ static void places_add(struct places *s, u32 packet, u32 router)
 	s->last[router] = packet;
 }
 
-/* Removes the packet that reached a router first.  Return: it, or ANG_NONE. */
+/* Removes the packet that reached a router first.  Return: this packet, or ANG_NONE. */
 static u32 places_take(struct places *s, u32 router)
 {
 	u32 packet = s->first[router];
@@ -189,7 +189,7 @@ static u32 places_take(struct places *s, u32 router)
 	return packet;
 }
 
-/* Moves packets with one key by the @n records of @list, in the order of the trace. */
+/* Follows packets with one key through the @n records of @list, in the order of the trace. */
 static void links_follow(struct replay *w, const struct ang_topo *topo,
 			 const struct key *list, u32 n, struct places *s)
 {
@@ -215,7 +215,7 @@ static void links_follow(struct replay *w, const struct ang_topo *topo,
 			w->links[list[i].index] = s->m[found].links;
 		}
 	}
-	/* A router that still has packets is the place of the last of them. */
+	/* Empty all lists for the next key: only routers in s->m[].at still have packets. */
 	for (i = 0; i < injections; i++)
 		s->first[s->m[i].at] = ANG_NONE;
 }
@@ -228,9 +228,9 @@ static bool is_moved(const struct ang_trace *r)
 }
 
 /*
- * Packets of a node may have the same key, and a link's record names no target.
- * A packet is where its last link leads to, so each record belongs to a packet
- * with this key at its router.
+ * Packets of a node may have the same key, and a link's record names no target.  A packet is at
+ * the router to which its last link leads.  So a record belongs to a packet with the record's key
+ * that is at the record's router.
  */
 void replay_links(struct replay *w, const struct ang_topo *topo)
 {
@@ -283,9 +283,9 @@ void replay_answers(struct replay *w)
 }
 
 /*
- * Bytes of the data that answers the atomic operation of record @i.  A node
- * answers a request before it serves the next request.  So the answer is the
- * first record with the request's number after the arrival of the request.
+ * Return: bytes of the data that answers the atomic operation of record @i.  A node answers a
+ * request before it serves the next request.  So the answer is the first record with the
+ * request's number after the arrival of the request.
  */
 u32 replay_fetched(const struct replay *w, u32 i)
 {

@@ -42,8 +42,8 @@ void sim_retry_begin(struct sim *s)
 }
 
 /*
- * Time of a round trip.  The latency of the cable includes the delay of the
- * fault, which applies in one direction only.
+ * Return: time of a round trip.  The latency of the cable includes the delay of the fault, which
+ * applies in one direction only.
  */
 static u64 round_trip(const struct sim *s, u32 node, u32 port)
 {
@@ -79,9 +79,7 @@ static void answered(struct sim_retry *r)
 	r->resend = 0;
 }
 
-/*
- * The far end takes a packet that is on the link from time @from to time @to.
- */
+/* Lets the far end take a packet that is on the link from time @from to time @to. */
 static void take(struct sim_part *p, u32 node, u32 port, u32 k, u64 from, u64 to)
 {
 	struct sim_retry *r = retry_of(p->sim, node, port);

@@ -66,7 +66,7 @@ u64 sim_shortest(const struct sim *s, u32 node, u32 dst)
 	return outs;
 }
 
-/* Distances of all routers to @dst. */
+/* Computes the distances of all routers to @dst. */
 static void search(struct sim *s, u32 dst, u32 *queue, bool *seen)
 {
 	const struct ang_topo *t = &s->topo;
@@ -118,8 +118,8 @@ int sim_routes(struct sim *s)
 }
 
 /*
- * Checks that each route ends at its target.  A switch of MKNS has no routes to
- * targets whose packets do not cross it.  Return: error text or NULL.
+ * Checks that each route ends at its target.  A switch of MKNS has routes only to targets whose
+ * packets cross this switch.  Return: error text or NULL.
  */
 static const char *ways_flaw(const struct sim *s, u32 *from, u32 *to)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Command stripe: broadcasts and allreduces whose packets are spread over
- * planned trees: simulated times, times that the plan expects, and the speedup
- * over one tree.
+ * Command stripe: simulates broadcasts and allreduces whose packets are spread over
+ * planned trees.  It prints the simulated times, the times that the plan expects, and
+ * the speedup over one tree.
  */
 #include <errno.h>
 #include "cmd.h"

@@ -114,8 +114,8 @@ static void vcd_declare(const struct wave *w, FILE *to)
 	u32 last = ANG_NONE, i, j;
 
 	/*
-	 * The lines of a node need not be contiguous: VCD allows to open its
-	 * scope again.
+	 * The lines of a node need not be contiguous: VCD allows a scope to be
+	 * opened again.
 	 */
 	for (i = 0; i < w->lines; i++) {
 		const struct line *l = &w->line[i];

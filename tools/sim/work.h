@@ -22,7 +22,7 @@
  * @trees: trees that share the message, from number 0 on
  * @spread: roots of the trees are spread evenly, instead of being the same
  * @shallowest: messages go to the shallowest subtree first, not the deepest
- * @block: nodes that take part, a block from node 0 on; no dimensions: all
+ * @block: sizes of the block of nodes, from node 0 on, that takes part; no dimensions: all nodes
  * @plan: the trees, instead of @root, @spread and @block; or NULL
  * @packets: number of packets of the message
  * @height: nodes on the longest path down, by tree and node
@@ -117,11 +117,11 @@ struct traffic {
  * @runs: simulations so far
  * @trees: TreeIds that the workload uses, if more than ANG_DEF_TREES
  * @trace: file for a trace, or NULL
- * @watch: nodes in it; NULL: all
+ * @watch: nodes in the trace; NULL: all
  * @routes: file of routes that replace those of the topology, or NULL
  * @faults: file of faults of links, or NULL
  * @heatmap: file for the loads of links, or NULL
- * @what: see struct sim, as all members below
+ * @what: this member and the members after it: see struct sim
  */
 struct env {
 	struct sim_cfg cfg;
@@ -159,7 +159,7 @@ int coll_run(struct env *e, struct coll *c, struct result *r);
  * @stripe: split each node's bytes over all trees, instead of one tree per node
  * @reverse: neighbouring ranks are along the last dimension, not the first
  * @sizes: memory of the sizes in @dims, during a run
- * @place: numbers of @moved, and their inverse, during a run
+ * @place: with @moved, during a run: new number of each rank, then the inverse
  * @sched: schedules of the nodes of this process, during a run
  * @sum: bytes of all messages of the schedules
  */

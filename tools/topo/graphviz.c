@@ -39,7 +39,7 @@ struct router {
 	uint64_t used;
 };
 
-/* Port that a label gives, PORTS without a label; an invalid label ends the program. */
+/* Return: port that a label gives, PORTS without a label; an invalid label ends the program. */
 static uint32_t label_port(const char *path, Agedge_t *edge, char *name)
 {
 	const char *label = agget(edge, name);

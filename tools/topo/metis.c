@@ -23,9 +23,7 @@ struct halves {
 	idx_t *to;
 };
 
-/*
- * Number of cables by which the cut grows if a router moves to the other part.
- */
+/* Return: number of cables by which the cut grows if a router moves to the other part. */
 static int64_t growth(const struct halves *h, uint32_t router)
 {
 	int64_t sum = 0;
@@ -84,7 +82,7 @@ static uint32_t count_cut(const struct halves *h)
 	return cut;
 }
 
-/* Nodes weigh 1, switches nothing; METIS may miss the best cut. */
+/* Splits a graph in which nodes weigh 1 and switches nothing; METIS may miss the best cut. */
 uint32_t metis_halves(const struct angara_fabric *f)
 {
 	idx_t count = (idx_t)angara_fabric_routers(f), one = 1, two = 2, cut = 0;

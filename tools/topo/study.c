@@ -122,9 +122,8 @@ static const struct reason reasons[] = {
 
 /**
  * struct study - computed measures
- * @formula: computed by the formulas of the document
- * @graph: from the graph
- * @nodes: nodes
+ * @formula: measures computed by the formulas of the document
+ * @graph: measures of the graph
  * @halves: whether METIS computed the bisection
  */
 struct study {
@@ -209,8 +208,8 @@ static uint32_t count_pairs(const struct angara_fabric *f)
 }
 
 /*
- * The text of a graph whose nodes form a grid, such as 8x4; all nodes of each
- * row, and of each column, are joined.
+ * Return: description of a graph whose nodes form a grid, such as 8x4; all nodes of each row, and
+ * of each column, are joined.
  */
 static char *clique_text(const char *sizes)
 {
@@ -237,8 +236,8 @@ static char *clique_text(const char *sizes)
 }
 
 /*
- * Computes the number that an explanation gives.  The explanation holds if this
- * is the published number.
+ * Computes the number that an explanation gives.  The explanation holds if the result is the
+ * published number.
  */
 static uint32_t recompute(const struct reason *r)
 {
@@ -361,11 +360,11 @@ static bool add_reasons(const struct study *s, json_object *rows)
 /**
  * struct claim - a statement of the document: MKNS compared with another
  * topology
- * @text: what it says
+ * @text: text of the statement
  * @measure: measure
  * @other: topology that MKNS is compared with
- * @first: index of the least size
- * @last: index of the largest
+ * @first: index of the smallest size
+ * @last: index of the largest size
  * @least: least quotient of the other topology by MKNS
  * @most: greatest quotient
  * @mean: the statement is about the average over the sizes, not about each size

@@ -62,7 +62,7 @@ bool is_graphviz(const char *text);
  */
 char *graphviz_text(const char *path);
 
-/* Cables between two halves of the nodes, as METIS finds; 0: built without METIS. */
+/* Return: cables between two halves of the nodes, as METIS finds; 0: built without METIS. */
 uint32_t metis_halves(const struct angara_fabric *f);
 
 /*

@@ -5,11 +5,12 @@
  * A card is one adapter.  Only the card's thread reads its socket, answers, and
  * touches its configuration space and interrupts.  After a register write that
  * thread runs the model for a while and leaves the rest to the workers of the
- * fabric.  Other threads touch a card only by running the model:
+ * fabric.  Other threads touch only constant members and these:
  *
- *   dma		under dma.lock, for reading
- *   irq.raised, .kicked	atomic
- *   since		atomic
+ *   dma		threads that run the model; under dma.lock, for reading
+ *   irq.raised, .kicked	threads that run the model; atomic
+ *   attached	threads of the control socket; atomic
+ *   since, stop	main thread; atomic
  *
  * A thread that waits for a lock holds no other lock, so there is no lock
  * order.
@@ -30,7 +31,7 @@
 struct fabric;
 struct peers_options;
 
-/* Lines that a client can provoke; see card_say(). */
+/* Limits the lines that a client can make the server print; see card_say(). */
 struct say_limit {
 	u64 since;
 	u32 lines;
@@ -76,7 +77,7 @@ struct irq {
 	u32 vectors;
 	int fd[CARD_MAX_VECTORS];	/* MSI-X; -1: none */
 	int intx_fd;
-	bool intx_masked;	/* set when INTx fires, until it is unmasked */
+	bool intx_masked;	/* set when INTx fires, until the client unmasks it */
 	u32 isr;		/* ANGARA_REG_ISR */
 	u64 pending[CARD_VECTOR_WORDS];	/* vectors raised and not sent */
 	u64 raised[CARD_VECTOR_WORDS];	/* atomic: vectors raised by the model and not processed */
@@ -113,7 +114,7 @@ struct card {
 	struct pci pci;
 	struct irq irq;
 	struct dma dma;
-	bool negotiated;	/* VFIO_USER_VERSION is answered */
+	bool negotiated;	/* VFU_VERSION was answered without an error */
 	struct say_limit limit;
 	/*
 	 * Second in which a call began that the client may block, such as
@@ -127,7 +128,7 @@ struct card {
 	struct client *client;
 	bool closes;		/* @closer closes a refused connection */
 	pthread_t closer;
-	u64 closing_since;	/* second in which it began */
+	u64 closing_since;	/* second in which @closer began */
 	bool attached;		/* atomic: a client is connected */
 	bool stop;		/* atomic: the server is shutting down */
 };

@@ -237,8 +237,8 @@ void fabric_reset(struct fabric *f, u32 node)
  * fabric_look() - read the state of a router
  * @f: fabric
  * @node: node or switch
- * @look: reads it, by ang_look_counters() and similar functions; called by any
- * thread
+ * @look: function that reads the state, by ang_look_counters() and similar
+ * functions; any thread may call it
  * @arg: argument of @look
  */
 void fabric_look(struct fabric *f, u32 node,
@@ -311,7 +311,7 @@ static void run_peer(void *host, struct ang_view *v)
  * @o: options of the user
  * @ours: local nodes, one bool each; must outlive @f
  *
- * Return: 0, or -1 after a message.
+ * Return: 0, or -EIO after a message.
  */
 int fabric_link(struct fabric *f, const struct peers_options *o,
 		const bool *ours)
@@ -409,7 +409,7 @@ struct fabric *fabric_new(const struct ang_cfg *cfg, u32 workers)
 	return NULL;
 }
 
-/** fabric_free() - free the fabric and end its workers, after the threads of cards */
+/** fabric_free() - end the workers and free the fabric; no thread of a card runs any more */
 void fabric_free(struct fabric *f)
 {
 	pthread_mutex_lock(&f->lock);

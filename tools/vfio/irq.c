@@ -20,7 +20,7 @@
 
 #include "card.h"
 
-/* Set in a card's thread, whose own interrupts need no wake-up. */
+/* Interrupts of the card that this thread serves, which need no wake-up; else NULL. */
 static __thread const struct irq *here;
 
 void irq_enter(struct irq *irq)

@@ -5,11 +5,11 @@
  * Out: packets in the rings of the other side's nodes become numbered frames,
  * which are kept until the other side acknowledges them.  A channel has at most
  * WIRE_WINDOW packets in flight; further packets stay in the ring, and the
- * fabric waits as for any link.  This bounds the kept frames, too: a report of
- * room (WIRE_TAKEN) must acknowledge the packets that have made it.
+ * fabric waits as for any link.  This bounds the kept frames, too: the frame that
+ * reports packets as taken (WIRE_TAKEN) must also acknowledge them.
  *
- * Management packets have no channel: at most MAX_MGMT_FRAMES are kept; further
- * management packets are dropped, at either end.
+ * Management packets have no channel.  The sender keeps at most MAX_MGMT_FRAMES of
+ * them and drops further ones; the receiver drops those for which it has no room.
  *
  * In: packets wait in a FIFO per channel until the model has room and a buffer;
  * only then may the other side send a further packet.  Channels never wait for
@@ -32,7 +32,7 @@ static bool is_ours(const struct link *l, u32 node)
 }
 
 /*
- * Find the links between local and remote nodes; without an array, count them.
+ * Find the links between local and remote nodes; without the arrays, count them.
  */
 static void find_links(struct link *l, const bool *theirs)
 {
@@ -429,9 +429,9 @@ static const char *taken_arrives(struct link *l, const struct wire_head *h,
 		l->used -= le16_to_cpu(t.count);
 	}
 	/*
-	 * The frame acknowledges all packets that it reports.  So the windows
-	 * limit the number of kept frames, also if the other side never
-	 * acknowledges.
+	 * The frame must acknowledge all packets that it reports.  So the windows
+	 * limit the number of kept frames, even if the other side acknowledges
+	 * nothing else.
 	 */
 	if (l->frames_packet > l->used)
 		return "a report of room for packets that it has not acknowledged";
@@ -494,7 +494,7 @@ const char *link_receive(struct link *l, const struct wire_head *h,
 }
 
 /**
- * link_report_lost() - report a lost third server
+ * link_report_lost() - report to the other side that a third server is lost
  * @l: link
  * @node: a node of that server
  * @era: value of ang_fabric.lost after the loss

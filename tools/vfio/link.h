@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The links to one other server: packets out of the fabric into frames, and
- * back.  No sockets and no threads: one thread at a time calls all of this.
+ * The links to one other server: packets of the fabric become frames, and frames
+ * become packets.  This file uses no sockets and starts no threads; one thread at
+ * a time calls the functions for a link.
  */
 #ifndef ANGARA_VFIO_LINK_H
 #define ANGARA_VFIO_LINK_H
@@ -49,7 +50,7 @@ struct link_in {
 struct link_out {
 	u32 node;
 	u32 dir;
-	u32 used[WIRE_CHANNELS];	/* packets sent and not taken */
+	u32 used[WIRE_CHANNELS];	/* packets sent, and not reported as taken */
 };
 
 struct link {
@@ -67,7 +68,7 @@ struct link {
 	u64 seen;		/* number of the last frame received */
 	struct link_frame *head;	/* frames after @acked */
 	struct link_frame **tail;
-	struct link_frame *next;	/* the first frame in this list to send */
+	struct link_frame *next;	/* first frame that this connection has not sent whole */
 	u32 frames_taken;	/* WIRE_TAKEN frames in the list */
 	u32 frames_mgmt;	/* WIRE_MGMT frames in the list */
 	u32 frames_packet;	/* WIRE_PACKET frames in the list */

@@ -25,7 +25,7 @@ struct opts {
 	bool faults;		/* guests may set the faults of links */
 	u32 *nodes;		/* nodes served here, ascending */
 	u32 num_nodes;
-	bool *ours;		/* whether a node is served here, one bool for each */
+	bool *ours;		/* nodes that --only lists, one bool for each node */
 	struct peers_options links;
 	const char *peers[PEERS_MAX];
 };

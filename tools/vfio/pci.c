@@ -171,7 +171,7 @@ void pci_read(struct card *c, u64 off, void *buf, u32 len)
 		to[PCI_STATUS - off] |= PCI_STATUS_INTERRUPT;
 }
 
-/** pci_write() - write configuration space; as pci_read() */
+/** pci_write() - write configuration space; bar_write() has checked @off and @len */
 void pci_write(struct card *c, u64 off, const void *buf, u32 len)
 {
 	const u8 *from = buf;

@@ -30,7 +30,7 @@
 #define VFU_MAX_MAPS		65535U	/* ranges that every client may map */
 #define VFU_MAX_MSG		((u32)(sizeof(struct vfu_hdr) + \
 				       sizeof(struct vfu_region)) + VFU_MAX_DATA)
-#define VFU_MAX_OTHER		8192U	/* most bytes of another body */
+#define VFU_MAX_OTHER		8192U	/* most bytes of the body of another message */
 #define VFU_MAX_REPLY		(sizeof(struct vfu_hdr) + \
 				 sizeof(struct vfu_region) + VFU_MAX_DATA)
 

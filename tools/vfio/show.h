@@ -17,8 +17,8 @@
  * @out: socket
  * @msg: the request, whole
  * @command: ANGARA_CMD_*
- * @attr: its attributes, with checked sizes; show_parse() fills this in.  No
- *	message has more attributes than a set of rows
+ * @attr: its attributes, with checked sizes; show_parse() fills this in.  The
+ *	array is long enough for each command, since trees have the most attributes
  */
 struct show {
 	struct fabric *fabric;

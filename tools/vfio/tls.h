@@ -26,7 +26,7 @@ ssize_t tls_send(struct stream *s, const void *buf, size_t size, bool more);
 int tls_flush(struct stream *s);
 bool tls_writes(const struct stream *s);
 #else
-/* Without a key no stream has a session. */
+/* Without GnuTLS no key can be loaded, so no stream has a session. */
 static inline struct tls_key *tls_key_load(const char *path)
 {
 	say("--peer-key '%s': this angara-vfio is built without GnuTLS", path);

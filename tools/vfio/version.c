@@ -62,7 +62,7 @@ static const struct {
 
 #define NUM_KNOWN	(sizeof(known) / sizeof(known[0]))
 
-/* Return: the client's capabilities, which are part of @root; NULL if none. */
+/* Parses the client's capabilities: @caps, a part of @root; NULL: none.  Return: 0 or -errno. */
 static int parse(const char *text, u32 len, json_object **root,
 		 json_object **caps)
 {

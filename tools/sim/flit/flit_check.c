@@ -20,7 +20,7 @@ static void on_cables(struct flit_net *n, u32 *sum, u32 *back)
 	}
 }
 
-/* An input holds the flits of a packet in order, then those of the next packet. */
+/* Does an input hold the flits of a packet in order, then those of the next packet? */
 static bool in_order(const struct flit_net *n, const struct flit_in *i)
 {
 	u32 j;

@@ -37,7 +37,7 @@ static void measure(struct flit_net *n, const struct flit_pkt *p, u64 time)
 	n->count.net_sum += time / n->rule.tick - p->entered;
 }
 
-/** flit_got() - a flit has reached its target, at @time in ps */
+/** flit_got() - count a flit that has reached its target, at @time in ps */
 void flit_got(struct flit_net *n, struct flit f, u64 time)
 {
 	struct flit_pkt *p = &n->pkt[f.pkt];

@@ -9,7 +9,7 @@
  */
 #include "flit.h"
 
-/* Distance of request @at from request @turn, which is served first. */
+/* Return: distance of request @at from request @turn, which is served first. */
 static u32 behind(u32 at, u32 turn, u32 all)
 {
 	return at >= turn ? at - turn : at + all - turn;
@@ -76,8 +76,8 @@ static void vc_alloc(struct flit_net *n, u32 router)
 }
 
 /*
- * A flit has left an input: return a credit to the sender.  With the tail, room
- * that the packet occupied beyond its flits is returned, too.
+ * Return a credit to the sender of a flit that has left an input.  With the tail, also return the
+ * room that the packet occupied beyond its flits.
  */
 static void give_credit(struct flit_net *n, u32 router, u32 in, bool tail, u32 flits)
 {
@@ -101,7 +101,7 @@ static void give_credit(struct flit_net *n, u32 router, u32 in, bool tail, u32 f
 		flit_credit_at(n, out, back->credit);
 }
 
-/* The flit at the front of an input passes the switch. */
+/* Lets the flit at the front of an input pass the switch. */
 static void pass(struct flit_net *n, u32 router, u32 in)
 {
 	struct flit_in *i = flit_in(n, router, in);
@@ -152,19 +152,19 @@ static bool may_pass(struct flit_net *n, u32 router, const struct flit_in *i)
 }
 
 /*
- * The inputs that have an output and may pass the switch.  Inputs that share an
- * input of the switch take turns.
+ * State of the switch's allocation, while it goes over the inputs with an output and flits.
+ * Inputs that share an input of the switch, the inputs of one port, take turns.
  */
 struct pass_list {
-	u32 way;	/* port by which flits arrive, FLIT_NONE: none yet */
-	u32 chosen;	/* input of @way that is chosen */
-	u32 least;	/* distance from the input to serve first */
+	u32 way;	/* port of the current input, FLIT_NONE: none yet */
+	u32 chosen;	/* input of port @way that is chosen, FLIT_NONE: none yet */
+	u32 least;	/* distance of @chosen from the input to serve first */
 	u32 now[64];	/* inputs that pass the switch without a request */
 	u32 count;
 	u32 asked;
 };
 
-/* A switch input has chosen its input, which requests the port by which it leaves. */
+/* Lets the input that port @l->way has chosen, if any, request the port of its output. */
 static void way_request(struct flit_net *n, u32 router, struct pass_list *l)
 {
 	const u32 *turn = &n->port_turn[(size_t)router * (n->nports + 1)];
@@ -177,7 +177,10 @@ static void way_request(struct flit_net *n, u32 router, struct pass_list *l)
 	l->chosen = FLIT_NONE;
 }
 
-/* An input has an output and flits. */
+/*
+ * Lets an input with an output and flits pass the switch without a request, request the port of
+ * its output, or compete for the input of the switch that the inputs of its port share.
+ */
 static void pass_request(struct flit_net *n, u32 router, u32 in, struct pass_list *l)
 {
 	const u32 *turn = &n->port_turn[(size_t)router * (n->nports + 1)];

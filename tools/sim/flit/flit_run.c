@@ -5,7 +5,7 @@
 #include "flit.h"
 
 #define STUCK	20000U	/* ticks without motion, beyond the last delay: packets are stuck */
-#define CHECK	61U	/* ticks between comparisons of invariants */
+#define CHECK	61U	/* ticks between checks of invariants */
 
 static void take_credit(struct flit_net *n, u32 out)
 {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include "flit.h"
 
-/* Ticks from one packet to the next: a geometric distribution. */
+/* Draws the ticks from one packet to the next, by a geometric distribution. */
 static u64 gap(struct flit_net *n, u32 node)
 {
 	double p = n->c->load / n->c->flits;
@@ -53,7 +53,7 @@ static void generate(struct flit_net *n, u32 node)
 	n->sending[node / 64] |= 1ULL << node % 64;
 }
 
-/* A VC with room; the VC used last only if no other has room. */
+/* Chooses a VC with room; the VC used last only if no other VC has room.  Return: is there one? */
 static bool choose(const struct flit_net *n, struct flit_host *h)
 {
 	u32 i;
