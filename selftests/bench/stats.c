@@ -46,7 +46,7 @@ static void spans(void)
 	}
 }
 
-/* 1 to 200 in mixed order, in batches of four. */
+/* Samples of 1 to 200 in mixed order; each sample is a batch of four operations. */
 static void percentiles(void)
 {
 	struct bench_row row = { .iters = 200, .batch = 4 };

@@ -7,8 +7,8 @@
  *
  * frames --records FILE: writes the capture of the records on standard input.
  *
- * frames --read FILE: prints the records of a capture by the simulator's reader,
- * or its error and status 3.
+ * frames --read FILE: reads a capture by the simulator's reader and prints the
+ * records, or the error, with exit status 3.
  */
 #include <stdio.h>
 #include <string.h>

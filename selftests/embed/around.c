@@ -5,12 +5,11 @@
  *
  *	around FABRIC [EVERY [apart]]
  *
- * FABRIC is the description of the embedded fabric. For each EVERY-th cable, and each
- * EVERY-th router without a process, with all its cables: the parts go down while a team
- * reduces, the processes make a team, routes are repaired, and the processes make a team
- * with three trees.  With
- * "apart", each process has only the devices of some nodes, and sees only their links, as
- * if all were on different machines.  Rank 0 prints TAP.
+ * FABRIC is the description of the embedded fabric. Each EVERY-th cable fails, then each
+ * EVERY-th router without a process, with all its cables. Each failure happens while a team
+ * reduces. Then the processes make a team, routes are repaired, and the processes make a team
+ * with three trees. With "apart", each process has only the devices of some nodes, and sees
+ * only their links, as if each process were on a machine of its own. Rank 0 prints TAP.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@
 #include "team.h"
 
 #define ROUNDS		12	/* reductions of a team, during which the failure happens */
-#define FAIL_AT		4	/* round before which it happens */
+#define FAIL_AT		4	/* round before which the failure happens */
 #define COUNT		2000U	/* elements: enough for three trees */
 
 static struct angara_job *job;
@@ -64,7 +63,10 @@ static bool expect(const char *what, long long got, long long want)
 	return false;
 }
 
-/* Has this process the device of a node?  Nodes without a process are shared out. */
+/*
+ * Does this process have the device of a node?  Nodes without a process are distributed
+ * among all processes.
+ */
 static bool is_mine(uint32_t node)
 {
 	return !apart || (pe[node] ? node == dom->query.node : node % size == rank);
@@ -95,7 +97,7 @@ static int some_links_down(struct ang_dev *dev, u64 fabric_id, struct ang_links 
 	return ret;
 }
 
-/* An administrator's command, by any node. */
+/* Runs an administrator's command on the adapter of any node. */
 static void command(uint32_t node, struct angara_adm_cmd *cmd)
 {
 	struct emb_dev *d = dom->dev.priv;
@@ -168,7 +170,7 @@ static bool rows_use(const struct ang_rows *r, struct angara_failure f)
 	return false;
 }
 
-/* The same for all trees of a team, at any process. */
+/* Does any process know rows of any tree of the team that lead over the failure? */
 static bool team_uses(const struct angara_team *team, struct angara_failure f)
 {
 	bool mine = rows_use(&team->rows, f), any = false;
@@ -261,8 +263,8 @@ static void fail_during(struct angara_team *team, struct angara_failure f)
 }
 
 /*
- * While routes lead over the failure, a new team works, or fails at some members.
- * Each member finds out.
+ * While routes lead over the failure, a new team works, or its creation fails at some
+ * members.  No member waits forever.
  */
 static void make_early(void)
 {
@@ -357,7 +359,10 @@ static void try_all(uint32_t every)
 			try((struct angara_failure){ r, ANGARA_FAILED_ROUTER });
 }
 
-/* The links that member @r sees in agreed(): more than fit one exchange. */
+/*
+ * Does member @r see a link of @router in agreed()?  The links that a member sees do not
+ * fit into one exchange.
+ */
 static bool sees(uint32_t r, uint32_t router)
 {
 	return router % size == r || router % 3 == r % 3;

@@ -57,7 +57,7 @@ static struct angara_team *team;
 static unsigned int rank, size;
 static int32_t *data;
 static pid_t pids[64];
-static sigset_t posted;		/* SIGRTMIN, which is counted: a member has posted */
+static sigset_t posted;		/* SIGRTMIN: a member has posted; such signals are queued */
 
 /* Sums @count numbers; the result is stored after them. */
 static int post(struct pending *req, unsigned int count, int32_t salt,
@@ -86,8 +86,9 @@ static void expect(unsigned int count, int32_t salt)
 }
 
 /*
- * The second member wakes the first one until the first takes part again. Every
- * second time it sets the fence flag, which makes the reduction use packets.
+ * The second member wakes the first one until the first takes part again.
+ * Every second time the second member sets the fence flag, which makes the
+ * reduction use packets.
  */
 static void stopped(unsigned int time)
 {
@@ -204,7 +205,10 @@ static bool sleeps(pid_t pid)
 	return name_end && name_end[1] == ' ' && name_end[2] == 'S';
 }
 
-/* Waits until the others sleep, but not long: they leave the board after 50 ms. */
+/*
+ * Waits until the other members sleep, but not for long: sleepers leave the board after
+ * 50 ms.
+ */
 static void wait_for_sleepers(void)
 {
 	unsigned int i, naps;
@@ -268,7 +272,7 @@ static void disagree(unsigned int time)
 		errx(1, "a reduction of different lengths ends with: %s", strerror(-ret));
 }
 
-/* The barrier is complete after the broadcast has arrived everywhere. */
+/* The barrier completes only after the broadcast has arrived everywhere. */
 static void bcast(unsigned int time)
 {
 	const u_char *got = (const u_char *)data + BULK;
@@ -341,7 +345,10 @@ static void late(unsigned int time)
 	expect(60, (int32_t)time);
 }
 
-/* The barrier is done when the first member leaves the team, and completes after. */
+/*
+ * The first member leaves the team when its barrier is done on the board, and takes the
+ * completion afterwards.
+ */
 static void left(unsigned int time)
 {
 	struct pending req = { 0 };
@@ -361,7 +368,7 @@ static void meet(unsigned int time)
 	CHECK(angara_job_allgather(job, &time, sizeof(time), &(unsigned int [64]){ 0 }));
 }
 
-/* A barrier that is on the board of the first member, and not complete. */
+/* The first member posts a barrier, which waits on the board for the other members. */
 static void barrier_first(struct pending *req)
 {
 	if (rank)
@@ -371,7 +378,10 @@ static void barrier_first(struct pending *req)
 		errx(1, "the barrier does not use the board");
 }
 
-/* The others take part; then an operation of the first member must arrive. */
+/*
+ * The other members post the barrier.  When it is complete, a put of the first member has
+ * to complete, too.
+ */
 static void barrier_others(struct pending *req)
 {
 	if (rank)
@@ -422,8 +432,9 @@ static void freed(unsigned int time)
 }
 
 /*
- * Most places of the completion queue are taken when a reduction is posted without a
- * doorbell; usually it takes the last one, and the next operation makes room.
+ * The first member fills most of its completion queue, and posts a barrier without a
+ * doorbell (ANGARA_MORE).  The barrier usually takes the last place, so the put after it
+ * has to make room.
  */
 static void full(unsigned int time)
 {

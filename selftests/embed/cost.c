@@ -236,7 +236,7 @@ static int ring(struct ang_dev *dev, u32 pi)
 	return real_ops->doorbell(dev, pi);
 }
 
-/* Rings for 64 puts; all but the last one delay their doorbell. */
+/* Counts the doorbells of 64 puts, all but the last one with ANGARA_MORE. */
 static void rings(void)
 {
 	struct ang_dev *dev = &member[0].ctx->dev;

@@ -46,8 +46,8 @@ static void host_drop(u32 kind, union ang_counters *c)
 }
 
 /*
- * Contexts of a node are in the order of their opening, so their counters are
- * added up.
+ * Contexts of a node are in the order of their opening, which varies.  So their
+ * counters are added up.
  */
 static struct counted *object(struct counted *to, u32 *n, u32 router, u32 kind,
 			      u32 index)

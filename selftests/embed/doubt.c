@@ -117,7 +117,8 @@ static int ctx_create(struct ang_dev *dev, struct ang_dev *ctx)
 }
 
 /*
- * If a domain is created too late, its number stays in use until it is closed.
+ * If the adapter creates a domain too late, the number of the domain stays in
+ * use until its device is closed.
  */
 static void late_domain(struct ang_dev *dev, struct ang_dev *other)
 {

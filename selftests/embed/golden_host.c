@@ -127,8 +127,8 @@ u32 host_keeper(const struct host *h, u32 router)
 }
 
 /*
- * Runs a node as a waiting process does, in a view of its own: first pending
- * work, then timers, which doorbells do not fire.
+ * Advances all nodes with work, as a waiting process does.  Timers fire here
+ * only: the call that rings a doorbell does not fire them.
  */
 void host_run(struct host *h)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Preloaded into an application: on rank HASTY_RANK the program's own clock runs
- * a million times as fast.  The libraries' clocks do not, as they have timeouts.
+ * a million times as fast.  The clocks of the libraries, which have timeouts,
+ * run as usual.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -438,15 +438,13 @@ static void lost_undo(bool executed)
 	   "any one request is lost, also while rows are cleared");
 }
 
-/*
- * Another manager clears a row after it was set: the attempt of the first
- * manager fails.
- */
+/* Another manager clears the row of the first router. */
 static void clear_first(void)
 {
 	angara_manage_set(others, path_to(0), ANGARA_MGMT_ROW_CLEAR, TREE, NULL, 0, NULL);
 }
 
+/* If another manager clears a row after it was set, the attempt of the first manager fails. */
 static void others_clear(void)
 {
 	struct angara_tree_failure f;

@@ -198,8 +198,8 @@ static int put_to_self(struct worker *w)
 }
 
 /*
- * Checks that the fabric works for a process that continues, or for a new
- * context of it.
+ * Checks that the fabric works for a process that continues.  If the context of
+ * the process was reset, the process opens a new one.
  */
 static int go_on(struct worker *w)
 {
@@ -419,7 +419,11 @@ static bool all_ready(struct round *r)
 	return false;
 }
 
-/* Return: false if the victim has ended before, as on a busy machine. */
+/*
+ * Stops the victim, lets it run single steps, and kills it (and a second
+ * victim), or leaves it stopped.  Return: false if the victim had already
+ * ended, as on a busy machine.
+ */
 static bool strike(struct round *r)
 {
 	pid_t pid = r->pids[r->victim];

@@ -152,7 +152,7 @@ static unsigned int count(const struct scene *scene, bool yes)
 	return n;
 }
 
-/* Makes a team of @scene.  Return: number of members whose allocation has failed. */
+/* Makes a team of @scene.  Return: has an allocation of any member failed? */
 static bool scene_run(const struct scene *scene)
 {
 	struct angara_team *team = NULL;

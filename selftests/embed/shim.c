@@ -64,7 +64,7 @@ static int answer(int ret)
 	return -1;
 }
 
-/* Makes a descriptor for a handle.  Return: it or -errno. */
+/* Makes a descriptor for a handle.  Return: the descriptor or -errno. */
 static int fd_new(struct ang_dev **dev)
 {
 	int fd;
@@ -178,7 +178,7 @@ static bool answers(unsigned long nr)
 	       nr == ANGARA_IOCTL_TREE_CHECK || nr == ANGARA_IOCTL_MANAGE;
 }
 
-/* A program that only polls memory needs a thread that runs the model. */
+/* Creates a context, with a thread that runs the model, for programs that only poll memory. */
 static int ctx_open(struct ang_dev *dev, char *arg)
 {
 	struct angara_ctx_create c;

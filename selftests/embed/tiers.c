@@ -84,7 +84,7 @@ static void fill(char *to, unsigned int type, size_t count)
 /**
  * struct posted - an operation of a member
  * @req: completion
- * @at: its memory
+ * @at: memory of the operation
  * @len: bytes of the result at this member
  */
 struct posted {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Usage data from the shim, which the kernel would report over netlink.  A
- * kselftest program that is linked with this file uses this at_usage().
+ * kselftest program that is linked with this file uses the functions of this
+ * file instead of its own.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -160,7 +160,7 @@ static void act(struct actor *a)
 	actor_wait(a, came, "its collectives");
 }
 
-/* The data of all broadcasts has arrived on all nodes. */
+/* Checks that the data of all broadcasts has arrived on all nodes. */
 static void end(void)
 {
 	u32 number, i, k;

@@ -159,7 +159,7 @@ u32 acq_phase(u32 index);
 void enable(struct actor *a);
 
 /* turns.c or threads.c */
-/* Lets other actors run, since the caller has no work; it waits for @what. */
+/* Lets other actors run, since the caller has no work and waits for @what. */
 void idle(const char *what);
 /* A point: lets other actors run. */
 void moment(const char *what);

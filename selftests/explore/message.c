@@ -4,8 +4,8 @@
  * and destroyed.  Receivers are slow, so that some messages are refused and
  * wait.
  *
- * A fence holds an operation back until earlier ones to the same node have ended;
- * refused messages delay their end.
+ * A fence holds an operation back until earlier operations to the same node have
+ * ended; some of these are messages that the receiver refuses first.
  *
  * A tag holds the sender, its life, and the number of the message.
  */

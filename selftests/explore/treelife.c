@@ -5,9 +5,10 @@
  *
  * Each contribution has a number that is unique for its participant, in bits of
  * the sum that belong to that participant.  So a result identifies its
- * contributions.  All of them have to be of one life: each is the n-th one of
- * its participant since the participant joined, in one life of the row on each
- * node.  A life of one row always has the same life of the other row as partner.
+ * contributions.  All contributions to a result have to be of one life: each is
+ * the n-th contribution of its participant since the participant joined, and the
+ * participants of a node have joined the same life of their row.  A life of one
+ * row always has the same life of the other row as partner.
  */
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "explore.h"
 
-/* Return: the fault, or NULL. */
+/* Sets up the scenarios of a family.  Return: the fault that the set-up found, or NULL. */
 const char *explore_set_up(const struct family *f);
 /* Runs one scenario of that family, in the schedule of @seed. */
 const char *explore_one(u64 seed);

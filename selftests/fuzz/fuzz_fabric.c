@@ -153,7 +153,7 @@ static u32 payload_of(const struct angara_wqe *w)
 	return is_atomic(w) ? len * ang_atomic_operands(w->redop) : len;
 }
 
-/* Is the payload too long, or has a barrier payload, which it must not have? */
+/* Is the payload too long, or does a barrier have payload, which it must not have? */
 static int is_refused(const struct angara_wqe *w)
 {
 	if (!(w->flags & ANGARA_WQE_INLINE))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer sends anything to a server that has its own work: frames with a right
- * checksum, sometimes with a wrong one.
+ * A peer sends anything to a server that has work of its own: frames with a
+ * right checksum, sometimes with a wrong one.
  *
  * The input is a list of actions.  The fabric processes accepted frames; its
  * contents have to be consistent between any two steps.
@@ -149,7 +149,7 @@ static void meet(u32 child)
 	EXPECT(ang_remote_give(&h->v, child, 3, ANGARA_VC_UP, &p, NULL));
 }
 
-/* Sets four nodes in a square, of which 0 and 1 are here, and a tree over all. */
+/* Makes a square of four nodes, of which 0 and 1 are in this fabric, and a tree over all. */
 static void begin(struct tctx **c)
 {
 	static const struct angara_tree_row rows[2] = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A peer sends anything to the libfabric provider: messages of its protocol,
- * mostly about operations in flight there.  The peer's directory of keys, which
- * the provider reads, and the memory of an address vector that both share may
- * hold anything, too.
+ * mostly about operations that are in flight at the provider.  The peer's
+ * directory of keys, which the provider reads, and the memory of an address
+ * vector that both share may hold anything, too.
  *
  * The input is a list of actions, of the peer and of the program that the
  * provider serves.  Each operation of the program completes at most once, a
@@ -41,31 +41,34 @@ enum state {
 };
 
 /**
- * struct world - one provider's domain, and a peer
+ * struct world - the objects of a program, and its hostile peer
  * @prov: provider
- * @info: its attributes
- * @fabric: its fabric
- * @domain: the program's domain, like the members that follow
- * @ep: endpoints, of which one may be closed and opened
- * @name: their addresses
- * @set: both sides, as a set
- * @mc: group of it, or NULL
- * @peer: address of the peer
- * @told: the same, with an endpoint that requests notices of writes
- * @mr: region of @mem, which counts writes
- * @cntr: counter of writes
- * @seen: its last value
- * @share: address vector that others may change
- * @table: its memory
+ * @info: attributes from fi_getinfo()
+ * @fabric: the program's fabric
+ * @domain: the program's domain
+ * @av: address vector of the endpoints
+ * @cq: completion queue of the endpoints
+ * @eq: event queue of the endpoints
+ * @ep: endpoints, of which one may be closed and opened again
+ * @name: names of the endpoints
+ * @set: members of the collective group: endpoint 0 and the peer
+ * @mc: collective group, or NULL
+ * @peer: address of the peer in @av
+ * @told: address in @av of the same peer, as an endpoint that requests an event for each write
+ * @mr: region of @mem; @cntr counts remote writes to it
+ * @cntr: counter of remote writes to @mr
+ * @seen: last value of @cntr
+ * @share: address vector in shared memory, which other processes may change
+ * @table: mapping of the memory of @share
  * @table_len: bytes of @table
  * @mem: memory of the program
- * @ops: operations; a context points into it
+ * @ops: state of each operation; the operation's context points to it
  * @nops: number of operations so far
- * @evil: the peer
- * @dir: directory of the peer, which its memory follows
- * @self: address of the peer
- * @wire: header that the peer has received last
- * @talk: header of the last message between members
+ * @evil: context of the peer
+ * @dir: key directory of the peer; the peer's memory follows it
+ * @self: name of the peer
+ * @wire: header of the message that the peer received last
+ * @talk: header of the group's message that the peer received last
  */
 struct world {
 	struct fi_provider *prov;

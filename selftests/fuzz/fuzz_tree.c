@@ -80,7 +80,7 @@ static u32 broken_order(const struct angara_tree_row *r)
 	return 0;
 }
 
-/* Rules that involve several nodes, for rows whose fields are in range. */
+/* Return: broken rules that involve several nodes, for rows whose fields are in range. */
 static u32 broken_links(const struct rows *t, u32 node, u64 *reached)
 {
 	const struct angara_tree_row *r = &t->row[node];

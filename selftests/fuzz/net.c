@@ -158,8 +158,9 @@ static u32 common_seq(struct net *net, const struct ttree *t)
 
 /*
  * Checks operations that are in flight while the fabric is idle.  Each must
- * belong to a tree.  If that tree is up, a participant is behind, or the
- * operation waits for one that a participant delays.
+ * belong to a tree that is up.  A reduction waits for a participant that is
+ * behind.  A broadcast waits for a reduction that its context has not sent
+ * completely.
  */
 static void check_waiting(struct net *net, const struct process *p)
 {

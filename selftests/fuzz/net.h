@@ -28,18 +28,18 @@
  * @area: its receive buffer
  * @sealed: region SEALED_KEY
  * @life: number among all processes so far
- * @place: number among the current ones
+ * @place: number among the processes that exist now
  * @cookies: number of cookies used
  * @pending: by cookie: no completion yet
  * @quiet: by cookie: must not complete
- * @refused: by cookie: it has to be reported as malformed
- * @sound: by cookie: it is not malformed
+ * @refused: by cookie: the operation has to be reported as malformed
+ * @sound: by cookie: the operation is not malformed
  * @sent: by cookie: a valid message
  * @done: by cookie: a message whose send has completed
  * @got: by cookie: a message that has arrived
  * @to: by cookie: life of a message's receiver at the time of posting
  * @len: by cookie: bytes of a message
- * @last: by place of the receiver: cookie of the last message there, plus 1
+ * @last: by place of the receiver: cookie of the last message that arrived there, plus 1
  */
 struct process {
 	struct tctx *t;

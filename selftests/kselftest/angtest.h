@@ -22,7 +22,7 @@
 #define AT_MAX_NODES	64
 #define AT_PAGE		4096UL
 /* AT_DEADLINE_MS: limit for any wait, on a busy emulated machine. */
-#define AT_TREES	16	/* number that every tested device has */
+#define AT_TREES	16	/* number of trees of every tested device */
 #define AT_DEADLINE_MS	60000
 #define AT_NOBODY	65534
 
@@ -111,7 +111,7 @@ int at_run_command(const char *command);
 int at_become(unsigned int uid);
 /*
  * Waits for @pid.  Return: its exit status; -signal that ended it; -ETIMEDOUT
- * after @ms, when it has killed the child.
+ * after @ms: the child was killed.
  */
 int at_wait_child(pid_t pid, unsigned int ms);
 
@@ -120,9 +120,9 @@ int at_wait_child(pid_t pid, unsigned int ms);
 /**
  * struct at_fabric - a torus all of whose nodes are on this machine
  * @id: fabric id
- * @nodes: their number
- * @ndims: dimensions
- * @dims: their sizes
+ * @nodes: number of nodes
+ * @ndims: number of dimensions
+ * @dims: size of each dimension
  * @dev: number of the device of each node
  */
 struct at_fabric {

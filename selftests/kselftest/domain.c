@@ -404,7 +404,10 @@ TEST_F(domain, jobs_do_not_reach_each_other)
 	at_ctx_close(&c);
 }
 
-/* Atomic operations on other nodes and on the node itself. */
+/*
+ * Atomic operations reach contexts of the sender's job only, on another node or on the
+ * same one.
+ */
 TEST_F(domain, jobs_do_not_count_for_each_other)
 {
 	static const unsigned int opcodes[] = {

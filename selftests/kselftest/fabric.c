@@ -233,7 +233,7 @@ TEST_F(fabric, many)
 	}
 }
 
-/* Runs a child process whose fabric is removed. */
+/* What a child process does while its fabric is removed. */
 struct load {
 	unsigned int op;
 	bool sleeps;

@@ -16,7 +16,7 @@
  * lacks something in @what.
  */
 void at_fail_require(unsigned int what);
-/* Opens the thread's file for at_fail_arm(). Return: it, or -errno. */
+/* Opens the thread's file for at_fail_arm().  Return: the file, or -errno. */
 int at_fail_open(void);
 /* Counts the thread's allocations from now on; number @nth fails. */
 int at_fail_arm(int fd, unsigned int nth);

@@ -100,8 +100,8 @@ static const double specials[] = {
 };
 
 /*
- * Special values combined with each other, then random ones, half of them close
- * together.
+ * Return: element @i of participant @who.  First come all pairs of special
+ * values, then random numbers, half of them close together.
  */
 static double term(FIXTURE_DATA(floats) *self, unsigned int i, unsigned int who)
 {

@@ -57,8 +57,8 @@ unsigned int at_neighbor(const struct at_fabric *f, unsigned int node,
 }
 
 /*
- * The first port of the path in dimension order, the shorter way round each
- * ring; ANGARA_PORT_NONE: the path is empty.
+ * Return: the first port of the path in dimension order, which goes the shorter
+ * way round each ring; ANGARA_PORT_NONE: the path is empty.
  */
 static unsigned int path_port(const struct at_fabric *f, unsigned int from,
 			      unsigned int to)
@@ -245,9 +245,9 @@ struct elem {
 };
 
 /*
- * Integers over the whole range, of both signs: sums overflow.  Floats are
- * powers of two, whose sums and products of 32 are exact: the order in which
- * they are combined does not matter.
+ * Return: element @i of member @who.  Integers are from the whole range, of both
+ * signs: sums overflow.  Floats are powers of two: sums and products of 32 of
+ * them are exact, so the order in which they are combined does not matter.
  */
 static struct elem value(unsigned int type, size_t i, unsigned int who)
 {

@@ -46,7 +46,7 @@ void at_tree_lift(struct at_group *g, unsigned int tree);
  * struct at_member - a participant
  * @x: context
  * @mem: its memory, registered with all rights
- * @len: bytes of it
+ * @len: bytes of @mem
  * @key: key of @mem
  */
 struct at_member {

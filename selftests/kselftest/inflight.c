@@ -146,9 +146,9 @@ static int start_on_all_trees(FIXTURE_DATA(inflight) *self, unsigned int i,
 }
 
 /*
- * Seven of eight members have contributed as much as is allowed: every ReduceId
- * of every tree is in use at its root, and no more than exist. The eighth
- * member's contributions free them all.
+ * Seven of eight members have contributed as much as is allowed: at its root,
+ * each tree uses all 16 ReduceIds, and no more.  The eighth member's
+ * contributions free all of them.
  */
 TEST_F(inflight, all_reduce_ids)
 {
@@ -255,13 +255,16 @@ static unsigned int parent(FIXTURE_DATA(inflight) *self, unsigned int node,
 	       at_neighbor(&self->g.f, node, get.row.to_root);
 }
 
-/* Results are counted before the children get their credits. */
+/*
+ * Has the router sent the credits for all its results?  It counts a result before it
+ * sends the credit.
+ */
 static bool has_sent_credits(const struct at_nl_obj *row)
 {
 	return row->cnt[SENT] >= row->cnt[RESULTS] / 8;
 }
 
-/* The row of @node after all its credits have been sent and received. */
+/* Waits until all credits of the row of @node are sent and received.  Return: the row. */
 static struct at_nl_obj settled_credits(FIXTURE_DATA(inflight) *self,
 					unsigned int node, unsigned int tree)
 {

@@ -31,7 +31,7 @@ AT_REQUIRE(AT_ROOT | AT_TORUS)
  * @leave: processes exit; none may exit while another one still puts to it
  * @ready: the process has its context and is in the tree
  * @ctx: number of the process's context
- * @result: -EINPROGRESS, then the end of its loop: ANGARA_ST_* or -errno
+ * @result: -EINPROGRESS, then the result that ended its loop: 0, ANGARA_ST_* or -errno
  * @done: successful operations
  */
 struct shared {

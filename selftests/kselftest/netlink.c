@@ -34,7 +34,7 @@ FIXTURE(nl) {
 	size_t room;		/* size of the buffer for a datagram */
 	unsigned int records;	/* objects in the answer to the last call */
 	unsigned int flags;	/* message flags of the last call, combined */
-	unsigned long long last[AT_NL_ATTRS];	/* their last values, by attribute */
+	unsigned long long last[AT_NL_ATTRS];	/* last value of each attribute */
 	unsigned int nest;		/* attribute with the counters */
 	unsigned long long counters;	/* set of counters in the last record */
 	unsigned int odd;		/* attributes of counters that are not u64 */
@@ -644,7 +644,7 @@ TEST_F(nl, processes_are_those_of_the_readers_namespace)
 	at_ctx_close(&x);
 }
 
-/* All attributes of a set; the first two numbers are not used. */
+/* The set of all attributes from 2 to @max; 0 and 1 are not used. */
 #define ALL(max)	((2ULL << (max)) - 4)
 
 #define EXPECT_COUNTERS(_nest, max) do {				\

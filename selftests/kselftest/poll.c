@@ -164,7 +164,10 @@ TEST_F(sleep, ping_pong_by_eventfd)
 	ping_pong(_metadata, self, true);
 }
 
-/* Many increments arrive while the counter's owner goes to sleep repeatedly. */
+/*
+ * Thread that increments the peer's counter many times, while the peer goes to sleep
+ * repeatedly.
+ */
 static void *shower(void *arg)
 {
 	struct side *s = arg;

@@ -75,9 +75,7 @@ static int dereg(struct at_caller *w, unsigned int slot)
 	return at_ioctl(file_of(w, slot), ANGARA_IOCTL_MR_DEREG, &d);
 }
 
-/*
- * Takes a page away: the kernel notifies the driver if a watched region has it.
- */
+/* Removes a page: the kernel notifies the driver if the page is in a watched region. */
 static int forget(struct at_caller *w, unsigned int slot)
 {
 	unsigned int page = at_rand(&w->seed, AT_RANDCALLS_MEM / AT_PAGE);

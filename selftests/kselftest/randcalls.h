@@ -21,7 +21,7 @@
  * @fd: open files; any thread may replace any of them
  * @mem: AT_RANDCALLS_MEM bytes for all regions
  * @sq_offset: offset for mapping queues; the same for all contexts
- * @ctl_offset: likewise
+ * @ctl_offset: offset for mapping struct angara_ctl; the same for all contexts
  * @stop: ends the threads
  */
 struct at_randcalls {

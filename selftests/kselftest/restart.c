@@ -129,7 +129,7 @@ FIXTURE(restart) {
 
 /**
  * @missing: why this variant cannot run here, or NULL
- * @happen: makes the card at @bdf lose its state, then or soon after
+ * @happen: makes the card at @bdf lose its state, at once or soon
  * @all: all cards of the machine lose their state
  */
 FIXTURE_VARIANT(restart) {
@@ -239,7 +239,7 @@ TEST_F(restart, old_files)
 }
 
 /*
- * After a card has lost its state, no process writes to a region that it knew
+ * After a card has lost its state, no operation writes to a region that the card knew
  * before.
  */
 TEST_F(restart, nothing_is_written)

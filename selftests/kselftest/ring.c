@@ -73,8 +73,8 @@ bool at_poll_cqe(struct at_ctx *x, struct angara_cqe *cqe)
 }
 
 /*
- * Sleeps until the event sequence differs from @seen, or for @ms, or for a
- * slice of it: credits change without an event, and only the poll test checks
+ * Sleeps until the event sequence differs from @seen, but for at most @ms and at
+ * most NAP_MS, since credits change without an event.  Only the test poll checks
  * for lost events.
  */
 static int wait_event(struct at_ctx *x, uint32_t seen, unsigned int ms)

@@ -228,7 +228,7 @@ static int put_all(struct at_ctx *from, struct at_ctx *to, uint64_t *done)
 	return ret;
 }
 
-/* In a process of another user: puts in both directions until it is killed. */
+/* Puts in both directions as another user, until the process is killed. */
 static int keep_putting(FIXTURE_DATA(share) *self)
 {
 	char *mem = at_pages(PUT);

@@ -605,8 +605,8 @@ TEST_F(stale, as_many_as_there_may_be)
 
 /**
  * struct droppers - threads whose changes of addresses overlap all the time
- * @mem: DROPPED bytes for each
- * @end: time at which they end, by at_now_ms()
+ * @mem: DROPPED bytes for each thread
+ * @end: time at which the threads end, by at_now_ms()
  * @running: number of threads that have started
  */
 struct droppers {
@@ -615,7 +615,10 @@ struct droppers {
 	unsigned int running;
 };
 
-/* MADV_FREE keeps pages that are not written, so each change is long. */
+/*
+ * Changes addresses again and again.  MADV_FREE keeps pages that are not written, so each
+ * change takes long.
+ */
 static void *drop(void *arg)
 {
 	struct droppers *d = arg;

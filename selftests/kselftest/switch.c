@@ -425,7 +425,10 @@ TEST_F(sw, netlink_rows)
 	EXPECT_EQ(self->rows[s].to_root, obj.val[ANGARA_A_TREE_TO_ROOT]);
 	EXPECT_EQ(ANGARA_TREE_STATE_UP, obj.val[ANGARA_A_TREE_STATE]);
 	EXPECT_EQ(1, obj.has[ANGARA_A_TREE_COUNTERS]);
-	/* The keeping node itself has no such row, named or not. */
+	/*
+	 * The keeper itself has no row of this tree, whether the request names it as
+	 * router or not.
+	 */
 	EXPECT_EQ(-ENOENT, nl_row(ANGARA_CMD_TREE_GET, dev, NO_ROUTER, &obj));
 	EXPECT_EQ(-ENOENT, nl_row(ANGARA_CMD_TREE_GET, dev, keeper, &obj));
 	seen = seen_by_dump(self, ANGARA_CMD_TREE_GET);

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <linux/netlink.h>
 
-/* Marks the messages of a dump in @buf. Return: is its end there? */
+/* Marks the messages of a dump in @buf.  Return: does @buf have the end of the dump? */
 static int tear(void *buf, size_t len)
 {
 	struct nlmsghdr *nlh = buf;

@@ -342,7 +342,7 @@ TEST_F(tree, owned_rows_go_with_their_file)
 	EXPECT_EQ(0, at_tree_get(self->g.fd[0], TREE, &get));
 }
 
-/* A context keeps the file that made it open, and so the rows of that file. */
+/* A context keeps the file on which it was created, and so the rows that this file owns. */
 TEST_F(tree, owned_rows_outlive_their_file_by_its_contexts)
 {
 	struct angara_tree_row row = root_row(self);

@@ -40,8 +40,8 @@ bool refuses(void)
 }
 
 /*
- * Longer data uses the algorithm with fewer bytes, and all members choose the
- * same.
+ * All members choose the same algorithm.  For long data they choose the one that
+ * sends fewer bytes.
  */
 bool chooses(void)
 {
@@ -65,8 +65,8 @@ bool chooses(void)
 						     coll_names[coll]);
 			}
 	/*
-	 * Teams limit early messages, which assumes that a member gets no more
-	 * than these.
+	 * Teams limit early messages.  The limit assumes that a member receives
+	 * at most size + 64 messages of a collective.
 	 */
 	for (a.size = 1; a.size < 5000; a.size += 1 + a.size / 3)
 		for (coll = 0; coll < ANG_COLL_NUM; coll++)

@@ -64,7 +64,10 @@ static u64 doubling_messages(u64 n)
 	return num;
 }
 
-/* Messages and bytes of an allgather, whose algorithm sends *@num messages. */
+/*
+ * Messages and bytes of an allgather.  @num: in: messages of its algorithm; out:
+ * these, and those of the exchange.
+ */
 static void allgather_blocks(const struct ang_coll_args *a, u64 len, u64 *num,
 			     u64 *total)
 {

@@ -30,7 +30,7 @@ struct letter {
 	u64 knows;
 };
 
-/* A member has at most this many steps in progress with each other one. */
+/* Each member has at most 4 messages in flight to each other member. */
 #define MAX_LETTERS	(MAX_SIZE * MAX_SIZE * 4)
 
 static struct letter wire[MAX_LETTERS];
@@ -137,9 +137,9 @@ bool schedule_ok(const struct member *x)
 }
 
 /*
- * Sends a message, or refuses at random, as if there were no room.  An empty
- * message ends at once, others when they are delivered, or when the receiver
- * has confirmed them.
+ * Sends a message, or refuses at random, as if there were no room.  The step of
+ * an empty message ends at once.  Any other send ends when its message is
+ * delivered, or when the receiver has confirmed it.
  */
 static int sim_send(void *arg, u32 step)
 {
@@ -171,8 +171,8 @@ const struct ang_run_ops sim_ops = {
 };
 
 /*
- * Delivers a message. Return: 1; 0 the receiver has not begun; -1 it expects
- * another one.
+ * Delivers a message. Return: 1: delivered; 0: the receiver has not begun the
+ * step; -1: the receiver expects another length.
  */
 static int deliver(u32 which)
 {

@@ -106,8 +106,8 @@ static int mode_uneven(void)
 
 /*
  * One process leaves, in a way given by the mode; every later exchange of the
- * others fails.  PMIx does not notify all of them of a process that left
- * regularly.
+ * other processes fails.  With PMIx it may fail with a timeout: PMIx does not
+ * notify all processes if one leaves regularly.
  */
 static int survive(void)
 {
@@ -298,7 +298,7 @@ static int mode_absent(void)
 	       expect("barrier", angara_job_barrier(job), -ETIMEDOUT) | sign();
 }
 
-/* Only one process joins; more processes are missing than a message lists. */
+/* Every third process joins, so more processes are missing than the message lists. */
 static int mode_third(void)
 {
 	if (rank % 3 == 0)
@@ -394,8 +394,8 @@ static int intrude(const void *what, size_t len)
 
 /*
  * Strangers, silent or with a forged hello, are refused and do not delay the
- * job.  They use the protocol of job_conn.h without the word of the card, the
- * key of its MACs.
+ * job.  They use the protocol of job_conn.h, but do not know the key of its
+ * MACs, which is the random word in a process's card.
  */
 static int mode_stranger(void)
 {

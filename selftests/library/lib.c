@@ -122,7 +122,7 @@ const struct angara_peer *peers(void)
 
 /*
  * All processes exchange addresses before the parts, since only a few processes
- * take part in some of them.
+ * run some of the parts.
  */
 static int peers_learn(void)
 {

@@ -32,14 +32,14 @@ void fill(void *at, size_t len, unsigned int seed);
 bool filled(const char *what, const void *at, size_t len, unsigned int seed);
 
 /*
- * Maps memory that is not registered, at @at, or at any address if that is
- * NULL.
+ * Maps memory that is not registered, at the address @at, or at any address if
+ * @at is NULL.
  */
 char *pages_at(void *at, size_t len);
 struct angara_mr_cache_info cache_info(struct angara_domain *d);
 /*
- * The fabric is an embedded one: it copies with memcpy(3), without a cache of
- * addresses.
+ * Is the fabric embedded?  Then it copies data with memcpy(3), without a cache
+ * of addresses.
  */
 bool embedded(void);
 
@@ -84,10 +84,10 @@ bool device_names(void);
 bool device_none(void);
 bool device_partition(void);
 
-/* ioctl on a device file of a driver: this process's device, or the first one. */
+/* Calls ioctl() on this process's device file of the driver, or on the first device's. */
 int device_ioctl(unsigned long nr, void *arg);
 
-/* Each process has one device; lib_apart.c */
+/* Teams of processes that each have only one device; lib_apart.c */
 bool apart(void);
 /* Prints the keys of many regions; lib_keys.c */
 bool said_keys(void);

@@ -24,7 +24,7 @@ static struct angara_adapter adapter_at(const struct angara_adapters *list,
 	return a;
 }
 
-/* The adapter opens as the domain that the list describes. */
+/* Does the adapter's domain have the node and the fabric that the list gives? */
 static bool opens_as(const struct angara_adapter *a)
 {
 	struct angara_domain_info info = { .size = sizeof(info) };

@@ -97,7 +97,7 @@ static bool all_at_once(void)
 	return ok;
 }
 
-/* Processes 0 and 1 are neighbours in every torus; of 2x2x2, 0 and 7 are not. */
+/* Processes 0 and 1 are neighbours in every torus.  Processes 0 and 7 of 2x2x2 are not. */
 static bool parts_of_the_job(void)
 {
 	const unsigned int pair[] = { 0, 1 }, corners[] = { 0, 7 };

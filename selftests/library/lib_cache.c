@@ -117,7 +117,7 @@ static bool get(void)
 	return ok;
 }
 
-/* Tests all calls that take a region; their completions are as usual. */
+/* Passes memory without a region to all forms of a put; completions are as usual. */
 static bool forms(void)
 {
 	const struct angara_peer to = peers()[(rank + 1) % size];

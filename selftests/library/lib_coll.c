@@ -105,9 +105,7 @@ static bool bcast_from_first(struct angara_team *team, const struct angara_mr *s
 	if (rank == 0 && !finish("bcast", angara_bcast_nbi(team, angara_mr_key(dst), 0,
 							   src, 0, 8000, pending_op(&req)), &req))
 		return false;
-	/*
-	 * This wait may also return the error of a broadcast that was refused.
-	 */
+	/* If the broadcast was refused, the wait returns the error. */
 	return expect("received", angara_team_received_wait(team, n, LONG_MS),
 		      rank == size - 1 ? want : 0) & barrier(team);
 }
@@ -400,7 +398,7 @@ static bool least(void)
 	return ok;
 }
 
-/* The first member starts as many as possible before any other starts one. */
+/* The first member starts as many barriers as possible before another member starts one. */
 static bool barriers(void)
 {
 	enum { N = 1000 };

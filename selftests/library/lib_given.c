@@ -50,12 +50,12 @@ struct lane {
  * struct member - a context in a job
  * @hall: state of the job
  * @lane: context
- * @rank: in the job
+ * @rank: rank in the job
  * @attr: attributes of the team, or NULL
  * @run: test to run with its job, under the lock of the context
  * @ok: result of @run
  * @ret: result of creating the team
- * @members: number of members that it has counted, or error
+ * @members: number of members that this member has counted, or error
  * @tree: TreeId of its team
  */
 struct member {
@@ -94,8 +94,8 @@ static int meet(struct hall *h, unsigned int who, const void *mine, size_t len,
 	for (i = 0; i < MEMBERS; i++)
 		memcpy(all + i * len, h->blocks[round % 2][i], len);
 	/*
-	 * This member has entered, so the others may see this round, but not
-	 * finish it.
+	 * All members have entered, so the other members complete this round.
+	 * Member 0 fails, and later rounds fail at all members.
 	 */
 	if (who == 0 && round >= h->fail_at) {
 		h->broken = true;
@@ -278,7 +278,7 @@ static bool forsaken(struct member *m, struct angara_job *own)
 	return true;
 }
 
-/* If an attempt does not clean up, the next one fails. */
+/* All attempts use this tree: if an attempt does not clean up, the next one fails. */
 static const struct angara_team_attr third_tree = { .size = sizeof(third_tree), .tree = 3, .root = 1 };
 
 static bool one_job(struct member m[MEMBERS], struct hall *h,
@@ -468,7 +468,8 @@ static void *opener_run(void *arg)
 }
 
 /*
- * If a member has no device, the other must not wait for ever in the exchange.
+ * If one member has no device, the other member must not wait for ever in the
+ * exchange.
  */
 static bool device_missing(void)
 {

@@ -79,8 +79,8 @@ static bool shown(void)
 	     expect("read beyond the end", read_by_key(&p, key, 5000 - 63, got, 64), -ERANGE) &&
 	     expect("written", angara_put_inline(p.c, alone_self(p.c), key, 0, got, 8), -EACCES);
 	/*
-	 * A part of the range is found, a longer range is not; the rest of its
-	 * pages gets another region.
+	 * The cache finds the range for a part of it.  It makes another region
+	 * for one byte more, although both ranges have the same pages.
 	 */
 	ok = ok && expect("part", angara_mr_hold(p.d, at + 200, 100, SHOWN, NULL, &same), 0) &&
 	     expect("the same range is found", same == mr, 1);
@@ -423,11 +423,11 @@ static bool no_slot(void)
 }
 
 /**
- * struct holder - a thread that holds and revokes ranges that others hold, too
+ * struct holder - a thread that holds and revokes ranges, which other threads hold, too
  * @thread: thread
- * @at: memory of all
- * @d: domain of all
- * @seed: its own
+ * @at: memory of all threads
+ * @d: domain of all threads
+ * @seed: seed of the thread's generator
  * @ok: no failure yet
  */
 struct holder {
@@ -496,8 +496,8 @@ static bool holders(void)
 }
 
 /*
- * Puts and gets elements, short ones that are copied and long ones, by strides
- * and lists.
+ * Puts and gets elements by strides and by lists.  The library copies short
+ * elements.
  */
 static bool elements(size_t len, size_t n)
 {
@@ -635,7 +635,10 @@ static bool broadcast(void)
 	return ok;
 }
 
-/* Memory that a member has offered is revoked if the team is lost before it is read. */
+/*
+ * A member offers memory, and the team is lost before the others read it: the
+ * memory is revoked.
+ */
 static bool lost_team(void)
 {
 	struct angara_team_attr attr = { .size = sizeof(attr), .flags = ANGARA_TEAM_SOFTWARE };

@@ -159,7 +159,7 @@ static bool equal_at_all(uint64_t key, uint64_t *theirs)
 }
 
 /*
- * Members get one key, even if they have registered different regions before.
+ * All members get the same key, even if their earlier regions differ.
  */
 static bool agreed_keys(void)
 {
@@ -281,7 +281,7 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-/* If another thread takes the slot meanwhile, the call still succeeds. */
+/* Members agree on a key although other threads take and free slots meanwhile. */
 static bool at_once(void)
 {
 	pthread_t threads[THREADS];

@@ -72,7 +72,7 @@ static bool leased_stay(void)
 	return ok;
 }
 
-/* Return: whether rank 0 sees the file LIB_UNTIL. */
+/* Return: true at all processes if rank 0 sees the file LIB_UNTIL. */
 static bool over(void)
 {
 	uint32_t mine = !rank && !access(getenv("LIB_UNTIL"), F_OK);
@@ -107,7 +107,10 @@ static bool leased_churn(void)
 	return ok && expect("trees", trees > 0, 1) && expect("teams", n > 3, 1);
 }
 
-/* Return: 0; -ECONNRESET or -ENOTCONN the team is lost; -EBADMSG the sum is wrong. */
+/*
+ * Sums over the team.  Return: 0; -ECONNRESET or -ENOTCONN: the team is lost;
+ * -EBADMSG: the sum is wrong.
+ */
 static int heal_sum(struct angara_team *team)
 {
 	struct angara_mr *mr = own_region(8);
@@ -208,8 +211,8 @@ static struct ang_fm_request request(void)
 }
 
 /*
- * Sends @q to the manager. Return: the error in its answer; 1: it closed the
- * connection.
+ * Sends @q to the manager. Return: the error in the answer; 1: the manager
+ * closed the connection.
  */
 static int ask(const struct ang_fm_request *q, struct ang_fm_reply *reply, int *fd)
 {
@@ -260,7 +263,7 @@ static bool leased_idle(void)
 	return true;
 }
 
-/* Requests with wrong content, first for the partition of another user. */
+/* Sends requests with wrong content; the first one is for the partition of another user. */
 static bool leased_wrong(void)
 {
 	struct ang_fm_reply reply;

@@ -89,7 +89,7 @@ static bool finds_all(void)
 	return ok;
 }
 
-/* A row that one participant needs, at the router that @path leads to. */
+/* Sets, reads and clears a row with one participant at the router that @path leads to. */
 static bool row_there(const struct angara_path *path)
 {
 	struct angara_mgmt_row row = {
@@ -247,7 +247,8 @@ static int about_here(struct angara_mgmt_node *node)
 
 /*
  * Runs a part if the process has the right to manage.  Links with faults lose
- * management packets: a part whose answers these change is not run there.
+ * management packets.  @lossless: this would change the results of the part, so
+ * it is skipped on such links.
  */
 static bool managed(bool (*part)(void), bool lossless)
 {

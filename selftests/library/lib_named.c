@@ -25,8 +25,8 @@ static bool pkey(void)
 }
 
 /*
- * Prints the node of each process; the launcher's placement is printed
- * elsewhere.
+ * Prints the node of each process; library/in-guest compares the nodes that the
+ * library has chosen.
  */
 static bool node(void)
 {
@@ -88,7 +88,7 @@ static bool delegated(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/* As an administrator, with the driver: clears the rows of a tree, of any user. */
+/* Clears the rows of a tree of any user; needs an administrator, and the driver. */
 static bool clear_rows(unsigned int tree)
 {
 	char command[64];
@@ -143,8 +143,8 @@ static bool gone(void)
 	if (rank != size - 1)
 		ok = expect("barrier", angara_barrier_nbi(team, pending_op(&req)), 0);
 	/*
-	 * The script waits for this message and for all to sleep, then removes
-	 * the adapters.
+	 * The script waits for this message, and until all processes sleep.
+	 * Then it removes the adapters.
 	 */
 	ok &= expect("all", angara_job_barrier(job), 0);
 	if (rank == 0)

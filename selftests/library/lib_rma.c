@@ -52,7 +52,7 @@ static bool put(void)
 		ok = done("put", ret, &req, 0) &&
 		     expect("counter", angara_counter_wait(ctx, 3, count + i + 1,
 							   LONG_MS), 0);
-		/* The pattern starts at 3 at the source, at 5 here. */
+		/* The pattern starts at offset 3 in the source, at offset 5 here. */
 		if (ok && lengths[i]) {
 			char *to = angara_mr_addr(dst);
 
@@ -68,7 +68,7 @@ static bool put(void)
 	return ok;
 }
 
-/* Peers put to and get from memory of the process itself. */
+/* Peers put to and get from memory that the library did not allocate. */
 static bool own_memory(void)
 {
 	static char from[70001], to[70001], back[70001];

@@ -67,13 +67,13 @@ static const char *const names[KINDS] = {
  * struct task - a collective in progress
  * @team: team
  * @kind: collective
- * @round: distinguishes it from others
+ * @round: number of the collective, which determines its data
  * @count: elements of a block
- * @root: rank
+ * @root: rank of the root
  * @me: this member's rank
  * @n: members
  * @mem: memory: contribution, then result
- * @mr: region of it, NULL if it is not registered
+ * @mr: region of @mem, NULL if it is not registered
  * @base: start of the memory: 0 in the region, or its address
  * @out: offset of the result in @mem
  * @in_counts: counts of the contribution's blocks, if they differ
@@ -622,7 +622,7 @@ static bool far_ahead(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
-/* Rounded sums have the same bits at all members, each time, in each form. */
+/* Rounded sums have the same bits at all members, each time, at any address of the result. */
 static bool same_bits(void)
 {
 	enum { N = 3000 };

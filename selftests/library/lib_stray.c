@@ -65,8 +65,8 @@ static bool team_open(struct angara_team *team)
 }
 
 /*
- * Opens a team of this process and another. Return: true if the result is as
- * expected.
+ * Opens a team of this process and @with. Return: true if the team has @early
+ * early messages, and @lost tells whether it is lost.
  */
 static bool opens(struct angara_peer with, uint64_t id, uint32_t early, bool lost)
 {
@@ -149,8 +149,8 @@ static bool strays(void)
 }
 
 /*
- * A flood from another process, also with forged teams, harms only its own
- * team.
+ * A flood of messages from a process, also for forged teams, harms only teams
+ * with that process.
  */
 static bool flooded(void)
 {
@@ -184,10 +184,7 @@ static bool come_and_go(void)
 	for (i = 1; ok && i <= MANY; i++) {
 		hear(other, i, 1, 0, SHORT);
 		ok = opens(other, i, 1, false);
-		/*
-		 * A team whose destruction this process no longer has a record
-		 * of.
-		 */
+		/* This process has no record any more that it destroyed this team. */
 		if (i > 2 * ANG_ENDED_NUM)
 			hear(other, i - 2 * ANG_ENDED_NUM, 1, 1, SHORT);
 	}
@@ -237,9 +234,9 @@ static bool poll_own(void)
 }
 
 /*
- * Polls leave teams alone that have nothing to do; but a check of a member that
- * ends late, and a failure, still reach such a team, its members, and a team
- * that was made from it.
+ * Polls skip teams that have nothing to do.  A check of a member that ends late,
+ * and a failure, still reach such a team, its members, and a team that was made
+ * from it.
  */
 static bool stir(void)
 {

@@ -173,8 +173,8 @@ static bool held_whole(void)
 }
 
 /*
- * The coordinator's rows of tree @i equal those of the @i-th of @all trees in
- * the plan.
+ * Are the coordinator's rows of the tree @twin the rows @rows of a tree in the
+ * plan?
  */
 static bool rows_are(const struct angara_team *twin, const struct angara_tree_row *rows)
 {
@@ -188,7 +188,7 @@ static bool rows_are(const struct angara_team *twin, const struct angara_tree_ro
 	return true;
 }
 
-/* Roots are spread over the ranks, and trees avoid the cables of those before. */
+/* Roots are spread over the ranks, and each tree avoids the cables of earlier trees. */
 static bool planned(void)
 {
 	struct angara_fabric *fabric = NULL;
@@ -306,7 +306,7 @@ static bool inherited(void)
 	return ok;
 }
 
-/* If trees run out, a team works with fewer; and it frees all of them. */
+/* If trees run out, a team works with fewer trees, and frees all of them at its end. */
 static bool few_trees(void)
 {
 	struct angara_mr *mr = own_region(16 * (MAX_COUNT + 2));
@@ -345,7 +345,7 @@ static bool bad_numbers(void)
 			    -EINVAL));
 }
 
-/* The plan of the fabric decides; short reductions go over one tree. */
+/* The plan of the fabric determines the number of trees; short reductions use one tree. */
 static bool automatic(void)
 {
 	struct angara_mr *mr = own_region(16 * (MAX_COUNT + 2));

@@ -163,9 +163,9 @@ static bool disagreement(void)
 }
 
 /*
- * When a process destroys the team, its rows are cleared, and the device no
- * longer knows the reason of the failure.  So each survivor waits until the
- * others have checked.
+ * When a process destroys the team, the team's rows are cleared, and the device
+ * no longer knows the reason of the failure.  So each survivor waits until the
+ * other survivors have called angara_team_check().
  */
 static bool looked(const struct angara_team *team, const struct angara_mr *mr,
 		   unsigned int victim)
@@ -197,9 +197,9 @@ static int polled(struct pending *req)
 }
 
 /*
- * A separate job, in which process LIB_VICTIM kills itself during an allreduce,
- * or before a broadcast: the others get an error, and none hangs.  @polls: they poll
- * for an allreduce, and do not sleep.
+ * In a separate job, process LIB_VICTIM kills itself while each other process waits for
+ * an allreduce or a broadcast: all get an error, and none hangs.  @polls: all of them
+ * poll for an allreduce, and do not sleep.
  */
 static int bereaved(unsigned int victim, bool polls)
 {
@@ -227,7 +227,7 @@ static int bereaved(unsigned int victim, bool polls)
 		ret = polls ? polled(&req) : pending_wait(ctx, &req, LONG_MS);
 	if (!expect("notified", ret, -ECONNRESET) ||
 	    !expect("check", angara_team_check(team, &node), -ECONNRESET) ||
-	    /* Rows that the first process has set are cleared with it, in any order. */
+	    /* All rows of the first process are cleared at its death, so any node may be named. */
 	    (victim && !expect("node", node, angara_team_peer(team, victim).node)) ||
 	    !looked(team, mr, victim))
 		return 1;
@@ -242,7 +242,7 @@ static int bereaved(unsigned int victim, bool polls)
 }
 
 /*
- * As before, on a team without a tree: no device reports the death, so the
+ * As bereaved(), on a team without a tree: no device reports the death, so the
  * members detect it, and notify each other.
  */
 static int bereaved_by_software(unsigned int victim)
@@ -371,8 +371,8 @@ static bool leaving(void)
 }
 
 /*
- * A member that is reported as lost is alive, and is notified that the team is
- * lost.
+ * Members report another member as lost, which is alive: it is notified that the
+ * team is lost.
  */
 static bool blamed(void)
 {

@@ -3,7 +3,7 @@
  * Exchanges of job_mesh.c among threads of one process, for
  * selftests/host/pmi.t:
  *
- *	mesh [apart]		"apart": as if they were on different machines
+ *	mesh [apart]		"apart": as if the threads were on different machines
  *
  * Prints TAP.
  */
@@ -267,7 +267,7 @@ static void on_signal(int sig)
 
 static bool signals_end;
 
-/* A signal each millisecond; its handler interrupts blocking calls. */
+/* Sends a signal each millisecond; the handler interrupts blocking calls. */
 static void *signals_main(void *arg)
 {
 	const pthread_t *to = arg;
@@ -321,7 +321,7 @@ static void test_signals(void)
 	drop();
 }
 
-/* Rank 0 of seven is alone: it gets the cards of all its partners before the first step. */
+/* Only rank 0 of seven takes part: it gets the cards of all partners before the first step. */
 static void test_cards(void)
 {
 	char line[SAID_MAX];

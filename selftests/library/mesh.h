@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the files of mesh.c: the ranks of a job, each with its thread. */
+/* Shared by mesh*.c: the ranks of a job, each with its thread. */
 #ifndef TESTS_MESH_H
 #define TESTS_MESH_H
 
@@ -20,7 +20,7 @@
  * struct part - a rank
  * @cards: cards that this rank gets
  * @asked: requests for the card of each rank
- * @delay_ms: delay before it takes part
+ * @delay_ms: delay before the rank takes part
  * @deadline_s: deadline of its exchanges, 0: the common one
  * @fill: byte that fills its block
  * @all: blocks received

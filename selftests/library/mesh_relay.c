@@ -13,7 +13,7 @@
 
 #include "mesh.h"
 
-/* Data between rank 0 and rank 1, in both directions. */
+/* A relay of the data between rank 0 and rank 1, in both directions. */
 struct relay {
 	int listens, in, out;
 	char card[ANG_MESH_CARD];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SIGKILL of a process of a job at a random time: the others get errors from the
- * library before a deadline, and nothing is left behind.  ANGARA_TEST_SEED
- * repeats the times.
+ * SIGKILL of a process of a job at a random time: the other processes get errors
+ * from the library before a deadline, and nothing is left behind.
+ * ANGARA_TEST_SEED repeats the times.
  *
- * A program of the harness of kselftest, with helpers of selftests/kselftest,
+ * The program uses the harness of kselftest, and helpers of selftests/kselftest,
  * which count the objects that the driver holds for processes.
  */
 #include <signal.h>
@@ -76,7 +76,7 @@ static int launch(FIXTURE_DATA(survivors) *self)
 	_exit(127);
 }
 
-/* Waits until all are in their loops; false on a timeout. */
+/* Waits until all processes are in their loops.  Return: false: timeout, or a process has ended. */
 static bool running(FIXTURE_DATA(survivors) *self)
 {
 	uint64_t end = at_now_ms() + AT_DEADLINE_MS;

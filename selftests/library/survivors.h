@@ -29,7 +29,7 @@ static const char *const job_steps[JOB_STEPS] = {
  * @pid: process of that rank
  * @step: current step
  * @rounds: teams made and destroyed
- * @result: 0 while it runs, then why it ended: -errno, or 1 for wrong data
+ * @result: 0 while the process runs, then why it ended: -errno, or 1 for wrong data
  */
 struct job_shared {
 	struct {

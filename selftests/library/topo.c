@@ -364,7 +364,7 @@ static bool breaks(const struct damage *d)
 }
 
 /*
- * A node that its parent has lost is a root itself; the rows are valid before.
+ * Makes a leaf of a valid tree a second root, and removes it from its parent's row.
  * The driver's tests cannot set most of these rows: no device accepts them.
  */
 static bool two_roots(void)

@@ -2,7 +2,7 @@
 /*
  * Routes and trees around failures: every single cable and router of fabrics of
  * all kinds, and several failures at a time.  The test follows routes, and
- * searches their channel dependency graph for circles by a separate algorithm.
+ * searches their channel dependency graph for cycles by a separate algorithm.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static const char twins[] =
  * struct graph - channels, and their dependencies
  * @f: fabric
  * @n: channels
- * @wait: @n * @n
+ * @wait: element a * @n + b: a packet on channel a may wait for channel b
  * @order: channels, in the order in which a search has left them
  * @part: per channel, the channel at which the search for its component began
  * @done: length of @order
@@ -237,8 +237,8 @@ static u32 row_height(const u8 *row, u32 port)
 }
 
 /*
- * Checks that rows have the routes, and that heights decrease along each of them,
- * also from switches.
+ * Checks that rows contain the routes, also those from switches, and that heights
+ * decrease along each route.  Straight on in a torus they may stay the same.
  */
 static bool rows_descend(const struct angara_fabric *f)
 {
@@ -278,8 +278,8 @@ static bool rows_descend(const struct angara_fabric *f)
 }
 
 /*
- * Builds a tree over all nodes that can reach node @one. Return: true if there
- * is one.
+ * Builds a tree over all nodes that can reach node @one, and clears @sound if the
+ * tree is wrong. Return: true if there is such a tree.
  */
 static bool tree_leads(const struct angara_fabric *f, u32 one, bool *sound)
 {
@@ -303,8 +303,8 @@ static bool tree_leads(const struct angara_fabric *f, u32 one, bool *sound)
 			continue;
 		}
 		/*
-		 * On the way up to the root no link has failed, and the turns
-		 * down the same way are allowed.
+		 * No link on the way up to the root has failed, and the turns
+		 * on the way back down are allowed.
 		 */
 		while (at != root && steps++ < f->topo.routers) {
 			u32 up = rows[at].to_root, to;
@@ -403,7 +403,7 @@ static bool as_expected(const struct expected *e, u32 n)
 	return good;
 }
 
-/* The other direction of the ring suffices, and a tree reaches all nodes. */
+/* Around a failed cable, the other direction of its ring suffices; a tree reaches all nodes. */
 static bool torus_cables(void)
 {
 	static const struct expected list[] = {
@@ -426,7 +426,7 @@ static bool torus_nodes(void)
 	return as_expected(list, sizeof(list) / sizeof(*list));
 }
 
-/* A tree needs the cable of a node to each switch, and each switch. */
+/* Without some of the cables to switches, or some switches, no tree reaches all nodes. */
 static bool switched(void)
 {
 	static const struct expected list[] = {
@@ -588,8 +588,8 @@ static u32 circle_of(const char *text, fab_route_fn *route, bool rings)
 }
 
 /*
- * Rings of a torus count as circles only without bubble flow control.  With it,
- * routes that turn in both directions between two dimensions form a circle.
+ * A ring of a torus counts as a cycle of channels only without bubble flow control.  Routes that
+ * turn in both directions between two dimensions form a cycle even with it.
  */
 static bool circles(void)
 {
@@ -634,7 +634,10 @@ static bool cut_off(void)
 	return good;
 }
 
-/* All switches of a fat tree have routes around a cable; rows need failures. */
+/*
+ * All switches of a fat tree have routes around a failed cable.  Without
+ * failures there are no rows.
+ */
 static bool switch_rows(void)
 {
 	struct angara_fabric *f = make("fattree:4,3");

@@ -207,7 +207,8 @@ static u32 most(const char *text, u32 trees, u32 goal, u32 root)
 }
 
 /*
- * A line has room for a tree from each end; deep ones from the middle overlap.
+ * On a line, trees from both ends do not overlap, but two of least depth do: both
+ * begin in the middle.
  * On a ring of even length, trees from opposite roots do not overlap: each
  * branch goes half way round.  A fat tree's nodes have one cable.
  */
@@ -223,8 +224,8 @@ static bool known_loads(void)
 }
 
 /*
- * If there is a tree already, the root of the next one is at the other end of a
- * line.
+ * If a line has a tree with its root at one end, the root of the next tree is at
+ * the other end.
  */
 static bool given_load(void)
 {
@@ -250,9 +251,9 @@ static bool given_load(void)
 }
 
 /*
- * Three nodes in a line: a tree from node 0 would share its most loaded channel
- * with three others, but have a lower total load; a tree from node 2 shares it
- * with two.
+ * Three nodes in a line: a tree from node 0 would have a lower total load, but
+ * share its most loaded channel with three other trees.  A tree from node 2
+ * shares its most loaded channel with two.
  */
 static bool worst_channel(void)
 {
@@ -271,8 +272,8 @@ static bool worst_channel(void)
 }
 
 /*
- * Participants count at their node; a node has one row for all of its
- * participants.
+ * In the choice of the root, a node counts once for each of its participants.  A
+ * node has one row for all of its participants.
  */
 static bool placement(void)
 {

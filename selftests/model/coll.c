@@ -60,7 +60,10 @@ u32 coll_sum(struct ttree *t, u32 i)
 	return sum;
 }
 
-/* Return: 1 if @acc holds a value. */
+/*
+ * Combines @in into @acc, or copies it if @acc holds no value yet (@some is 0).  Return:
+ * 1: @acc holds a value.
+ */
 static int fold_add(u32 type, u32 op, void *acc, const void *in, u32 len, int some)
 {
 	if (some)
@@ -70,7 +73,10 @@ static int fold_add(u32 type, u32 op, void *acc, const void *in, u32 len, int so
 	return 1;
 }
 
-/* Return: 1 if there was a participant. */
+/*
+ * Stores the result of the subtree of @node in @out.  Return: 1 if the subtree has a
+ * participant.
+ */
 static int fold_node(struct ttree *t, u32 node, u32 type, u32 op, u64 off,
 		     void *out, u32 len)
 {

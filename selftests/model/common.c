@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Parts of the tests that no host changes: configurations, idleness, random
- * numbers; see host.h.
+ * Parts of the tests that are the same for all hosts: configurations, idleness,
+ * random numbers; see host.h.
  */
 #include "invariant.h"
 #include "test.h"

@@ -281,7 +281,11 @@ static void sends(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 	EXPECT(!(behind & c->p2p_tx));
 }
 
-/* Checks state that outlives a context: waiters, and what other contexts need. */
+/*
+ * Checks state that outlives a context: the nodes that wait for room in its
+ * receive buffer, and messages whose receiver still has to be told
+ * (ANG_OP_GHOST).
+ */
 static void remains(struct ang_fabric *fab, struct ang_node *n, struct ang_ctx *c)
 {
 	u64 ghosts = 0;

@@ -381,7 +381,7 @@ static void events(void)
 	EXPECT_EQ(ev.type, ANGARA_AEV_TREE_CLEAR);
 	EXPECT(!aeq_poll(h, 0, &ev));
 	EXPECT_EQ(h->node[0].interrupts[0] - before, 5);
-	/* The driver reads no events: those without room are lost and counted. */
+	/* The driver reads no events: events without room are lost and counted. */
 	for (i = 0; i < 30; i++) {
 		EXPECT_EQ(adm_row(h, 0, &row_one), ANGARA_ADM_ST_OK);
 		EXPECT_EQ(adm_op(h, 0, ANGARA_ADM_TREE_CLEAR, 0, 5),

@@ -13,7 +13,7 @@
 
 static const u32 sizes[] = { 4, 4, 8, 8, 4, 8 };
 
-/* Element @i of type @type; NaNs and zeros of both signs are among them. */
+/* A word of any type. */
 union value {
 	s32 s32;
 	u32 u32;

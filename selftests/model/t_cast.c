@@ -14,7 +14,7 @@
 
 static const u16 pe[4] = { 1, 1, 1, 1 };
 
-/* A fabric whose packets may bypass links, with a context on each node. */
+/* Makes a fabric whose packets may bypass links, with a context on each node. */
 static void fabric(struct group *g, const char *dims)
 {
 	g->h = host_new(dims, &cfg_tight);
@@ -33,7 +33,7 @@ static struct ttree *laid(struct group *g, const char *dims, u32 root)
 	return t;
 }
 
-/* Broadcasts 8 bytes, filled with @value, to each second half. */
+/* Broadcasts 8 bytes of @value to the second half of each buffer. */
 static void cast(struct tctx *c, u8 value)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_BCAST, TREE, 0, HALF, 8);
@@ -53,7 +53,7 @@ static bool has(const struct tctx *c, u8 value)
 	return !memcmp(c->buf + HALF, want, sizeof(want));
 }
 
-/* Completions of broadcasts come in order.  Return: their number. */
+/* Checks that completions of broadcasts come in order.  Return: number of completions. */
 static u32 ended(struct tctx *c, u32 from)
 {
 	struct angara_cqe cqe;
@@ -66,7 +66,10 @@ static u32 ended(struct tctx *c, u32 from)
 	return n;
 }
 
-/* Packets that have passed the root's FIFOs: none that the root sent at once. */
+/*
+ * Return: number of packets that have entered the FIFOs of the root.  A packet
+ * that the root sends at once enters none.
+ */
 static u32 queued(const struct group *g)
 {
 	const struct ang_node *root = ang_node(g->h->fab, 0);
@@ -75,8 +78,8 @@ static u32 queued(const struct group *g)
 }
 
 /*
- * Broadcasts are executed at once as long as the link to the child has room.  The
- * child gets the others later, and the last one last.
+ * Broadcasts are executed at once while the link to the child has room.  The
+ * child gets the later broadcasts when it runs, in order.
  */
 static void full_link(void)
 {
@@ -104,7 +107,10 @@ static void full_link(void)
 	group_del(&g);
 }
 
-/* The root is told that its own memory takes no broadcast; the child has it. */
+/*
+ * The root's own memory takes no broadcast: the root gets an error, and the
+ * child gets the data.
+ */
 static void own_memory(void)
 {
 	struct angara_cqe cqe;
@@ -125,7 +131,10 @@ static void own_memory(void)
 	group_del(&g);
 }
 
-/* Sets a row of the tree over nodes 0, the root, and 1; its context joins. */
+/*
+ * Sets the row of @node in a tree over nodes 0 (the root) and 1.  The context
+ * of @node joins.
+ */
 static void set_and_join(struct group *g, u32 node)
 {
 	static const struct angara_tree_row row[2] = {
@@ -159,7 +168,10 @@ static void opens_later(void)
 	group_del(&g);
 }
 
-/* Rings the doorbell on node 0; @other may not wait for memory of that node. */
+/*
+ * Rings the doorbell on node 0.  Node @other must not be held while the model
+ * accesses memory of processes on node 0.
+ */
 static void watched_ring(struct group *g, u32 other)
 {
 	struct tctx *c = g->ctx[0];
@@ -171,8 +183,9 @@ static void watched_ring(struct group *g, u32 other)
 }
 
 /*
- * The root's child, which has a child itself, works for a broadcast.  The entry
- * after the broadcast is read later.
+ * The root's child has a child itself.  The view holds the root's child to
+ * forward a broadcast, but releases it before it reads the next entry from
+ * memory of the root.
  */
 static void innocent_child(void)
 {
@@ -193,7 +206,10 @@ static void innocent_child(void)
 	group_del(&g);
 }
 
-/* The same child works for the last contribution of another child. */
+/*
+ * Node 2 is a child of the root, like node 0.  The last contribution comes from
+ * node 0.  The view does not hold node 2 while it accesses memory of node 0.
+ */
 static void innocent_sibling(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, TREE, 0, HALF, 8);

@@ -331,9 +331,9 @@ static void one_order(void)
 }
 
 /*
- * A participant that has a result may rely on all others having it before its
- * next send: the root delivers a result to its children before its own
- * processor, even if a link is full.
+ * A participant that has a result may assume that all others get the result
+ * before anything that it sends next.  So the root delivers a result to its
+ * children before its own processor, even if a link is full.
  */
 static void processor_last(void)
 {

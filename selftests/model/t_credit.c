@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The credit unit: 8 results to the children, 128 results or 4096 cycles to
- * the PE, 16 ReduceIds in flight.
+ * The credit unit sends credits to the children after 8 results, and to the PE
+ * after 128 results or 4096 cycles.  16 ReduceIds may be in flight.
  */
 #include <string.h>
 
@@ -165,7 +165,10 @@ static void sixteen_in_flight(void)
 	group_del(&g);
 }
 
-/* 16 trees with 16 results each have 256 results, that is twice 128. */
+/*
+ * 16 results on each of 16 trees: a node reports after each 128 results, so it reports
+ * twice.
+ */
 static void by_count(void)
 {
 	struct angara_wqe w = wqe_coll(ANGARA_OP_ALLREDUCE, 0, 0, 16384, 4096);

@@ -26,8 +26,8 @@ static u32 epochs;
  * @plan: the fabric, for plans
  * @dead: node that is down, or ANG_NONE
  * @pe: participants: all other nodes
- * @ctx: their contexts
- * @n: number of them
+ * @ctx: contexts of the participants
+ * @n: number of participants
  * @rows: rows of the tree
  * @seed: which failures are tried, and when they come
  */
@@ -106,7 +106,7 @@ static void set_link(u32 router, u32 port, u32 what)
 		  ANGARA_ADM_ST_OK);
 }
 
-/* Sets the cable that @f names, or all cables of its router. */
+/* Takes the cable that @f names, or all cables of its router, down or up. */
 static void set_failure(const struct angara_failure *f, u32 what)
 {
 	u32 port;
@@ -237,7 +237,10 @@ static void torus_failures(void)
 {
 	u32 cables, failed;
 
-	/* Steps that do not divide the number of ports: all directions are tried. */
+	/*
+	 * The steps do not divide the number of ports, so cables of all directions are
+	 * tried.
+	 */
 	EXPECT_EQ(each_failure("4x4x4", 23, &cables, &failed), 0);
 	EXPECT(cables >= 9 && failed > 0);
 	EXPECT_EQ(each_failure("4x4", 5, &cables, &failed), 0);

@@ -76,7 +76,7 @@ static void wrong_keys(void)
 	host_free(h);
 }
 
-/* A slot number names local memory, and is not truncated. */
+/* An operation names local memory by a slot number.  The adapter checks all bits of it. */
 static void local_slots(void)
 {
 	struct angara_wqe w;

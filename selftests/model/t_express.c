@@ -19,7 +19,7 @@
  * struct side - one of the two fabrics that are compared
  * @h: host
  * @c: contexts, by node and number
- * @area: their receive buffers
+ * @area: receive buffers of the contexts
  * @at_once: doorbells are rung by ang_reg_ring()
  * @lanes: small operations are done in lanes as soon as possible
  */
@@ -92,7 +92,10 @@ static void spoil(struct angara_wqe *w, u64 r)
 	}
 }
 
-/* Operation @k of a batch: it writes to places that no other uses, or adds. */
+/*
+ * Return: operation @k of a batch.  It writes to places that no other operation
+ * uses, or adds to words that all operations share.
+ */
 static struct angara_wqe random_op(u64 *seed, u32 nodes, u32 k, u32 *words)
 {
 	static const u8 ops[] = { ANGARA_OP_PUT, ANGARA_OP_GET, ANGARA_OP_SEND,
@@ -252,7 +255,7 @@ static void batch_post(struct side *a, struct side *b, u64 *seed, u32 ops)
 	host_run(b->h);
 }
 
-/* The holder of a node adds what its lanes have counted. */
+/* Holds each node once: its holder adds the counts of the lanes to the counters. */
 static void lanes_count(struct side *s)
 {
 	u32 node;
@@ -312,7 +315,10 @@ static void batches(void)
 	compare("4", &cfg_tight, BATCH, 41);
 }
 
-/* A turn ends in the middle of an operation; its node continues. */
+/*
+ * A turn ends in the middle of an operation.  The node continues the operation in its
+ * next turns.
+ */
 static void cut(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, PLACE, 8 * PLACE);

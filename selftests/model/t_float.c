@@ -155,10 +155,7 @@ static void special64(void)
 		 NUM(exponents64), 52, 64);
 }
 
-/*
- * Return: a number; the last bits of its fraction, or all bits but these, are
- * zero.
- */
+/* Return: @x with zeros in the last bits of its fraction, or in all other bits of it. */
 static u64 sparse(u64 x, u64 *seed, u32 frac)
 {
 	u32 bits = (u32)(rnd(seed) >> 32) % (frac + 1);

@@ -379,7 +379,10 @@ static void data_early(void)
 	end();
 }
 
-/* Rows here form a ring without a root; a remote child feeds it. */
+/*
+ * The rows of nodes 0 and 1 form a ring without a root.  A child in another
+ * fabric sends a packet into this ring.
+ */
 static void ring_fed(void)
 {
 	static const struct angara_tree_row rows[2] = {
@@ -461,8 +464,8 @@ static void ready_tells_no_key(void)
 }
 
 /*
- * A peer says that its node waits for room in a receive buffer, and never answers
- * that there is room.  It blocks no message.
+ * A peer says that its node waits for room in a receive buffer, and never answers that
+ * there is room.  Messages of other contexts arrive nevertheless.
  */
 static void waits_for_ever(void)
 {

@@ -62,7 +62,7 @@ const char *fabric_of(u32 index)
 	return NULL;
 }
 
-/* Members on all nodes, or on those that @seed draws. */
+/* Makes a tree over the contexts of all nodes (@seed 0), or of random nodes. */
 static struct ttree *lay(struct group *g, u32 root, u64 seed)
 {
 	u16 *pe = calloc(g->h->nodes, sizeof(*pe));
@@ -438,7 +438,10 @@ static void switch_at_fault(void)
 	group_del(&g);
 }
 
-/* A switch that another thread holds answers after its release. */
+/*
+ * A command about a switch that another thread holds is answered after the thread
+ * releases the switch.
+ */
 static void keeper_waits(void)
 {
 	struct host *h = host_new("kns:4x2", &cfg_default);
@@ -530,7 +533,7 @@ static void waiting_command_changes(void)
 	host_freeze(h, s, 0);
 	host_run(h);
 	EXPECT_EQ(answered(n), ANGARA_ADM_ST_OK + 1);
-	/* The answer is not taken for that of the next command. */
+	/* The answer to the pending command is not taken for the answer to this command. */
 	EXPECT_EQ(adm_op(h, s, ANGARA_ADM_TREE_GET, 0, 0), ANGARA_ADM_ST_ABSENT);
 	EXPECT_EQ(ang_node(h->fab, s)->box.state, ANG_BOX_EMPTY);
 	host_end(h);

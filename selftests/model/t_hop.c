@@ -53,7 +53,10 @@ static u32 pick(u32 below)
 	return (u32)((rnd(&seed) >> 16) % below);
 }
 
-/* Opens one tree of all contexts, one of the first of each node, and one of some. */
+/*
+ * Opens tree @tree: 0 over all contexts, 1 over the first context of each node,
+ * 2 over some contexts.
+ */
 static void tree_open(struct side *s, u32 tree, u32 epoch)
 {
 	u16 pe[64];
@@ -420,9 +423,10 @@ static void all_post(struct side *s, u32 op, u32 len)
 }
 
 /*
- * Operations leave nothing but timers to ang_run(): the last doorbell carries the
- * contribution up to the root, and the result down.  Two nodes use no ring.  A
- * node between others does, but its packets leave at once.
+ * Without packets, the last doorbell carries the contribution up to the root,
+ * and the result down: only timers remain for ang_run().  Between two nodes no
+ * packet enters a ring.  The rings of a node between others are used, but their
+ * packets leave at once.
  */
 static void no_links_on(const char *dims, bool packets)
 {
@@ -457,7 +461,7 @@ static void no_links(void)
 	}
 }
 
-/* A node that is held, or has packets in its ring, gets packets, in order. */
+/* If a node is held, or its ring has packets, operations send packets to it, in order. */
 static void busy(void)
 {
 	const struct plan p = { .op = ANGARA_OP_BARRIER };
@@ -540,9 +544,10 @@ static void behind(void)
 }
 
 /*
- * The last contribution needs credits of the PE, too.  Processes of the root
- * get credits for each result.  The other process gets none, so only 16 of its
- * reductions end.  The next one waits until its timer runs out.
+ * The last contribution needs credits of its PE, too.  After each operation,
+ * the test fires the timer of the root, which reports results to the process of
+ * the root.  The other process gets no report, so only 16 of its reductions
+ * end.  The next one waits until the timer of the other node fires.
  */
 static void credits(void)
 {
@@ -590,7 +595,10 @@ static void innocent_root(void)
 		u32 who = i ^ s.t[1]->root;
 		struct angara_wqe w = entry(&s, 1, who, &p, 0);
 
-		/* Memory of the other node may be slow: the root does not wait for it. */
+		/*
+		 * Memory of the node that posts may be slow: nothing waits for it while
+		 * it holds the root.
+		 */
 		if (i)
 			watch_begin(s.g.h, who, s.t[1]->root, false);
 		post(s.t[1]->ctx[who], &w, NULL);

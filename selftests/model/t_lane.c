@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Small operations in lanes (ang_lane.c): several threads in a node, of which no
- * view is the holder.  A second thread acts while an operation of the first one
- * accesses memory.  t_express.c compares results and counters with those of
- * packets.
+ * Small operations in lanes (ang_lane.c): several threads work in a node at
+ * once, and none of their views holds the node.  A second thread acts while an
+ * operation of the first one accesses memory.  t_express.c compares results and
+ * counters with those of packets.
  */
 #include <setjmp.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static void end(void)
 	host_free(h);
 }
 
-/* Lanes open after small operations in a row, and a command closes them. */
+/* Lanes open after CALM small operations in a row, and a step of the holder closes them. */
 static void opening(void)
 {
 	u32 i;
@@ -175,8 +175,8 @@ static void opening(void)
 }
 
 /*
- * After many small operations, lanes stay shut only after ANG_CALM_SPELLS other
- * steps.
+ * After very many small operations, lanes open again after a step of the
+ * holder.  Only ANG_CALM_SPELLS steps shut them.
  */
 static void visited(void)
 {
@@ -377,8 +377,8 @@ static void beside(void)
 }
 
 /*
- * Atomic operations open the lanes of their node, and are done in them, but not
- * those of the target, which they have to take.
+ * Atomic operations open the lanes of their own node, and are done in them.
+ * They do not open the lanes of the target: they have to hold the target.
  */
 static void atomics(void)
 {

@@ -105,7 +105,7 @@ static void result_in_fifo(void)
 	group_del(&g);
 }
 
-/* As the previous case, with a broadcast that has not reached the root. */
+/* As result_in_fifo(), with a broadcast that has not reached the root. */
 static void request_in_ring(void)
 {
 	static const u16 pe[2] = { 1, 1 };
@@ -279,8 +279,8 @@ static void left_unheard(void)
 }
 
 /*
- * A participant leaves after its row has met the child's, but before the
- * child's row has met it.
+ * The participant of the root leaves after the root's row has met the child's
+ * row, but before the child's row has met the root's row.
  */
 static void left_unmet(void)
 {
@@ -339,7 +339,10 @@ static void born_down(void)
 	host_free(g.h);
 }
 
-/* The counters are as after 2^31 packets of reduces; then allreduces follow. */
+/*
+ * Sets the counters as if almost 2^31 packets of reduces had passed.  Then come
+ * reduces, across 2^31, and an allreduce.
+ */
 static void many_reduces(void)
 {
 	struct ttree *t = two_nodes();

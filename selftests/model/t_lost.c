@@ -56,7 +56,7 @@ static void lose(void)
 	host_run(g.h);
 }
 
-/* Checks @h alone; the twin is ignored from now on. */
+/* Checks and frees the fabric that remains.  Its twin is ignored from now on. */
 static void end(void)
 {
 	struct host *h = g.h;
@@ -118,7 +118,10 @@ static u32 link_events(u32 node, u32 *links)
 	return n;
 }
 
-/* Posts puts and gets to all nodes, except those that can never end. */
+/*
+ * Each node puts to or gets from each node, until some nodes are lost.  An operation on a
+ * lost node may end with an error, all others succeed.
+ */
 static void transfers(void)
 {
 	u32 steps, i, k, lost;
@@ -319,8 +322,8 @@ static struct ang_pkt leaves(u32 vc)
 }
 
 /*
- * The nodes behind node 0 of a ring return in a later era.  Requests of the era
- * before are dropped.
+ * The nodes behind node 0 of a ring return in a later era.  Requests of the
+ * earlier era are dropped.
  */
 static void return_to_one(void)
 {

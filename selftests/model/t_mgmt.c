@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * In-band management: packets find their way there and back in any fabric; keys,
- * replays, rows of trees.
+ * In-band management: packets find their way to a router and back in any
+ * fabric; keys, replays, rows of trees.
  */
 #include <string.h>
 

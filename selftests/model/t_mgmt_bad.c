@@ -122,7 +122,10 @@ static void passes_data(void)
 	host_free(mgmt_host);
 }
 
-/* A request that is answered late, after another one, or after a reset. */
+/*
+ * A request is answered late: after another request of the same node, or after
+ * a reset of the node.
+ */
 static void late_answers(void)
 {
 	static const u8 path[] = { 0 }, other[] = { 1 };
@@ -359,7 +362,7 @@ static void full_boxes(void)
 	host_free(mgmt_host);
 }
 
-/* A holder ends in the middle of a router: packets there are lost, keys are not. */
+/* A thread dies while it holds a router: packets in the router are lost, its keys are not. */
 static void recovery(void)
 {
 	static const u8 path[] = { 0, 0 };

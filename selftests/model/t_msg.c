@@ -184,8 +184,9 @@ static void inline_sends(void)
 }
 
 /*
- * One receiver does not read its messages.  As many messages as the context has
- * operations wait for it, but operations to other nodes do not wait.
+ * One receiver does not read its messages.  All but one of the sender's
+ * operations are messages that wait for this receiver, but operations to other
+ * nodes do not wait.
  */
 static void inline_to_others(void)
 {

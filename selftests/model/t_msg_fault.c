@@ -177,8 +177,8 @@ static void dead_senders(void)
 }
 
 /*
- * A sender ends in the middle of a message: its room becomes void, and is freed
- * later.
+ * A sender ends in the middle of a message: the room of the message becomes
+ * void, and is freed later.
  */
 static void dead_in_the_middle(void)
 {

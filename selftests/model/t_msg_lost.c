@@ -117,7 +117,10 @@ static void lost_node(u32 steps)
 	for (i = 0; i < 3 && steps < 10; i++)
 		expect_next(area, 1000 + i, NULL);
 	run_steps(&h->v, steps);
-	/* The first call may find the node in a queue, from which it is run once. */
+	/*
+	 * If the first host_freeze() finds node 1 in a queue, the node still
+	 * runs once, and has to be frozen again.
+	 */
 	host_freeze(h, 1, 1);
 	run_steps(&h->v, 100);
 	host_freeze(h, 1, 1);

@@ -37,7 +37,7 @@ static void start(const char *dims, const struct ang_cfg *cfg, u32 local)
 	group_new(&g, local, RESULT);
 }
 
-/* Floats of either sign near enough to 1 for sums to be rounded. */
+/* Fills a buffer with floats of either sign near enough to 1 for sums to be rounded. */
 static void give(const struct tctx *c, u32 type)
 {
 	u32 i;

@@ -37,7 +37,8 @@ static void start(void)
 
 /*
  * Simulates a thread that died after it forwarded a packet, before it removed
- * it from the incoming ring.  Return: was that its last action?
+ * the packet from the incoming ring.  Return: 1; 0 if the last action of the
+ * thread was another one.
  */
 static u32 pass_half(u32 torn)
 {
@@ -73,7 +74,7 @@ static u64 stale(void)
 	return sum;
 }
 
-/* Recovers after the death of the thread that held @torn, whose lists are lost. */
+/* Recovers after the death of the thread that held @torn.  The lists of its view are lost. */
 static void recover(u32 torn)
 {
 	struct host *h = g.h;
@@ -106,7 +107,7 @@ static void end(u32 torn)
 	host_free(g.h);
 }
 
-/* All operations end, with an error if and only if they involve that node. */
+/* All operations end, with an error if and only if they involve the node that was reset. */
 static void transfers(void)
 {
 	struct angara_cqe cqe;

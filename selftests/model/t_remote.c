@@ -11,7 +11,10 @@
 
 static const u64 parts[] = { 0x0F, 0x55, 0x33, 0x01, 0x96, 0xFE };
 
-/* Rows are gone at the end, and so are the counters of trees. */
+/*
+ * Runs the same work on one fabric and on two that host the torus together: the
+ * traffic is the same.
+ */
 static void together(void)
 {
 	struct traffic one, two;

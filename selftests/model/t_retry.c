@@ -83,7 +83,7 @@ static void sums(void)
 		}
 }
 
-/* Fates occur with their probabilities, and one seed gives one sequence. */
+/* A packet is lost or corrupted with the given probability, and one seed gives one sequence. */
 static void fates(void)
 {
 	const struct ang_fault f = { .loss = TENTH, .corrupt = 2 * TENTH };
@@ -252,7 +252,7 @@ static u64 bad_links(const struct test_case *c, u32 delay)
 	for (; c->run; c++)
 		/*
 		 * The result of this case depends on the order of senders,
-		 * which links change.
+		 * which faults of links change.
 		 */
 		if (strcmp(c->name, "msg: 64 senders and room for eight"))
 			c->run();
@@ -556,8 +556,8 @@ static void refused(void)
 	EXPECT_EQ(order(h, 0, 0, ANGARA_LINK_DOWN), ANGARA_ADM_ST_ABSENT);
 	host_free(h);
 	/*
-	 * Refused with several fabrics, as the other ones would not be
-	 * notified.
+	 * The command is refused if several fabrics host the network, as the
+	 * other ones would not be notified.
 	 */
 	h = host_twins("4", &cfg_tight, 3, twins_pump);
 	EXPECT_EQ(order(h, 0, 0, ANGARA_LINK_DOWN), ANGARA_ADM_ST_SEALED);

@@ -317,7 +317,10 @@ static void tree_around(struct heal *a)
 	free(ctx);
 }
 
-/* The old routes, the failure, new routes, and the old routes again. */
+/*
+ * Runs rounds during a failure, with the new routes around it, and with the old routes
+ * again.
+ */
 static void one_failure(struct heal *a, const struct angara_failure *f, u32 *updown)
 {
 	struct angara_detours d = { .size = sizeof(d) };
@@ -347,7 +350,7 @@ static void one_failure(struct heal *a, const struct angara_failure *f, u32 *upd
 		tree_del(a->t);
 }
 
-/* Tries every @step-th cable, then node.  Return: number of up*down* routes. */
+/* Tries every @step-th cable, then every @step-th node.  Return: number of up*down* routes. */
 static u32 each_failure(const char *text, u32 step)
 {
 	u32 r, p, number = 0, updown = 0;

@@ -115,17 +115,17 @@ static void bad_tables(void)
 	sent = ang_node(g.h->fab, 3)->cnt.hops;
 	EXPECT_EQ(put_status(0, 3, NULL), ANGARA_ST_OK);
 	EXPECT_EQ(ang_node(g.h->fab, 3)->cnt.hops, sent + 3);
-	/* A port without a cable, then without a continuation. */
+	/* The port has no cable; then the next router has no route to the node. */
 	ports[0][1] = 2;
 	refused(0);
 	all_plus();
 	ports[1][3] = NONE;
 	refused(0);
-	/* No route back. */
+	/* Node 3 has no route back to node 0. */
 	all_plus();
 	ports[3][0] = NONE;
 	refused(0);
-	/* Back and forth between nodes 1 and 2, whatever the heights. */
+	/* Packets to node 3 go back and forth between nodes 1 and 2, whatever the heights. */
 	all_plus();
 	ports[2][3] = 1;
 	refused(0);
@@ -154,7 +154,7 @@ static void turns(void)
 	u32 a, b;
 
 	start("4x4");
-	/* Rows of zeros: along a ring without end. */
+	/* With rows of zeros, routes lead around a ring without end. */
 	EXPECT_EQ(change(5, ANGARA_ROUTE_USE, NULL), ANGARA_ADM_ST_RULE);
 	memset(heights, 0, sizeof(heights));
 	for (a = 0; a < 16; a++)
@@ -285,7 +285,10 @@ static void bad_arguments(void)
 	EXPECT_EQ(adm(g.h, 0, &cmd, NULL), ANGARA_ADM_ST_DMA);
 	EXPECT_EQ(g.h->faults, 1);
 	g.h->faults = 0;
-	/* In a fabric whose nodes may not change links or routes. */
+	/*
+	 * Nodes of a sealed fabric, and of one that several servers host, may not change
+	 * routes.
+	 */
 	g.h->fab->cfg.sealed = 1;
 	EXPECT_EQ(change(0, ANGARA_ROUTE_USE, NULL), ANGARA_ADM_ST_SEALED);
 	g.h->fab->cfg.sealed = 0;
@@ -304,7 +307,10 @@ static void bad_arguments(void)
 	group_del(&g);
 }
 
-/* Posts a command of a node that cannot end, since node 2 is frozen. */
+/*
+ * Posts a command of @node that changes routes.  The command cannot end, since node 2 is
+ * frozen.
+ */
 static void post_stuck(u32 node, u32 what)
 {
 	struct host_node *n = &g.h->node[node];

@@ -228,7 +228,7 @@ static void entries(void)
 	end();
 }
 
-/* Trains of 16 KiB are read and written at one node, or none has room to leave. */
+/* One node reads and writes trains of 16 KiB.  Then trains to a frozen node find no room. */
 static void copies(void)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 0, 0, 0, 0, 65536);

@@ -90,7 +90,7 @@ static bool is_atomic(const struct plan *p)
 	return p->op == ANGARA_OP_ATOMIC || p->op == ANGARA_OP_FETCH;
 }
 
-/* Return: an opcode; those on trees need one. */
+/* Return: a random opcode, which needs a tree only if there are trees. */
 static u8 any_op(struct stress *s)
 {
 	u32 more = s->area ? ANGARA_OP_NUM - ANGARA_OP_SEND : 0;
@@ -125,9 +125,9 @@ static void make_plan(struct stress *s, struct plan *p)
 }
 
 /*
- * Makes tree @t of some contexts, with any root; around failures, with the best root if
- * that one does not reach all of them.  Return: NULL if no root does: on a mesh, no tree
- * leads around a cable of the last dimension.
+ * Makes tree @t of some contexts, with a random root.  If cables are down and this root
+ * does not reach all contexts, takes the best root instead.  Return: NULL if no root
+ * reaches all of them: on a mesh, no tree leads around a cable of the last dimension.
  */
 static struct ttree *any_tree(struct stress *s, u32 t, const u16 *pe, struct tctx **some,
 			      u32 n)
@@ -184,8 +184,8 @@ static void make_trees(struct stress *s, u32 local)
 }
 
 /*
- * Takes random cables down, at most @most, of which each changes routes, but without
- * which all nodes still reach each other; and leads routes around them.
+ * Takes up to @most random cables down, and leads routes around them.  Each of these
+ * cables changes routes.  Without all of them, all nodes still reach each other.
  */
 static void fail_cables(struct stress *s, const char *dims, u32 most)
 {
@@ -230,7 +230,10 @@ static void make_areas(struct stress *s)
 		s->area[c] = area_new(s->ctx[c], AREA_LOG2);
 }
 
-/* @failures: most cables that are down; @every: operations of all kinds */
+/*
+ * Makes a scenario.  @failures: maximum of cables that are down; @every: operations of
+ * all kinds.
+ */
 static void start(struct stress *s, const char *dims, struct ang_cfg cfg,
 		  u64 seed, u32 failures, bool every)
 {
@@ -391,7 +394,7 @@ static void expect_words(const u32 *at, u32 c, u32 k, u32 len)
 		EXPECT_EQ(at[i], word(c, k, i));
 }
 
-/* The words of the target are added to; FETCH returns what they were before. */
+/* The operation has added its words to the target's words.  FETCH returns the old words. */
 static void check_atomic(struct stress *s, u32 k)
 {
 	struct plan *p = &s->plan[k];
@@ -404,7 +407,7 @@ static void check_atomic(struct stress *s, u32 k)
 		expect_words(area(s->ctx[p->from], 1, k) + OLD / 4, p->to, k, p->len);
 }
 
-/* Each context has each message to it once. */
+/* Checks that each context has received each message to it once. */
 static void check_messages(struct stress *s)
 {
 	const struct angara_msg *m;
@@ -594,7 +597,7 @@ static void print_faults(u64 seed)
 	fprintf(printed, "# faults %u %u 20\n", tenth, tenth / 2);
 }
 
-/* Return: most cables of a scenario that are down; every fifth scenario has some. */
+/* Return: maximum of cables that are down in a scenario; 0 in four of five scenarios. */
 static u32 printed_failures(u64 seed)
 {
 	return seed % 5 ? 0 : 1 + (u32)(seed / 5 % MAX_FAILED);

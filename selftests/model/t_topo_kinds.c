@@ -490,12 +490,15 @@ static void document(void)
 
 	EXPECT_EQ(ang_topo_read(&t, "mkns:4x4", &why), 16);
 	EXPECT_EQ(t.routers, 20);
-	/* AB (0 0 0 0) port 2 to port 1 of AB (2 0 0 0), port 8 of that to port 0 of KB Y2 */
+	/*
+	 * Port 2 of AB (0 0 0 0) leads to port 1 of AB (2 0 0 0), whose port 8 leads to
+	 * port 0 of KB Y2.
+	 */
 	EXPECT_EQ(ang_topo_peer(&t, 0, 2 - 1, &far), 2);
 	EXPECT_EQ(far, 1 - 1);
 	EXPECT_EQ(ang_topo_peer(&t, 2, 8 - 1, &far), 16 + 2);
 	EXPECT_EQ(far, 0);
-	/* from its port 2 to port 8 of AB (2 2 0 0) */
+	/* Port 2 of KB Y2 leads to port 8 of AB (2 2 0 0). */
 	EXPECT_EQ(ang_topo_peer(&t, 16 + 2, 2, &far), 2 + 4 * 2);
 	EXPECT_EQ(far, 8 - 1);
 	EXPECT_EQ(ang_topo_read(&t, "mkns:8x10x10x10", &why), 8000);

@@ -50,8 +50,9 @@ static int is_best_way(const struct ang_topo *topo, u32 router, u32 in)
 }
 
 /*
- * Reaches one more router, from routers reached first, and if possible through
- * a port that permits the most continuations.  Return: 0 if there is none.
+ * Reaches one more router, from the router that was reached first, and if
+ * possible through a port that permits the most continuations.  Return: 0 if
+ * there is none.
  */
 static int reach_one(const struct ang_topo *topo, struct angara_tree_row *rows,
 		     u32 *order, u32 *count)

@@ -37,7 +37,7 @@ static uint64_t hash_bytes(const void *data, size_t len)
 	return h;
 }
 
-/* Prints the bits of all rows, and of @rest. */
+/* Prints a hash of the bits of all rows and of @rest. */
 static void print_bits(const double *mine, int n, int width, double rest)
 {
 	int *counts = calloc((size_t)size, sizeof(int));

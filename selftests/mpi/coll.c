@@ -36,7 +36,7 @@
 static int alike;	/* the members of a call have equal datatypes */
 static int near;	/* all processes are on one machine, with one clock */
 
-/* Layouts of the same signature, @count ints. */
+/* Number of layouts of ints; all have the same type signature. */
 #define LAYOUTS	5
 
 static MPI_Datatype layout(int which, int count, int *num)
@@ -339,7 +339,7 @@ static void each(void)
 		mixed(c, c);
 		for (i = 0; i < 20; i++)
 			barrier(c, i);
-		/* more short broadcasts than fit into the stage */
+		/* more short broadcasts than fit into the stage of libangara-mpi */
 		for (i = 0; i < 3000; i++)
 			bcast_short(c, i);
 	}
@@ -464,7 +464,7 @@ static void forked(void)
 	      "world", b);
 }
 
-/* Parents and children use adapters; both together only the MPI library. */
+/* Parents and children each use adapters; together they use only the MPI library. */
 static void spawned(char *program, MPI_Comm parent)
 {
 	char word[] = "spawn", *args[] = { word, NULL };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Calls of collectives in all forms that the MPI library has: blocking,
- * non-blocking, persistent, each also with large counts.  Elements with gaps are
- * of several datatypes with the same places of data.
+ * non-blocking, persistent, each also with large counts.  Elements with gaps have one
+ * of several datatypes, which all have the data at the same places.
  */
 #include "forms.h"
 
@@ -21,8 +21,8 @@ static const MPI_Datatype types[TYPES] = { MPI_INT, MPI_DOUBLE, MPI_SHORT };
 #endif
 
 /*
- * Return: the datatype of a side; members of a call make theirs in different
- * ways.
+ * Return: the datatype of the input (side 0) or output (side 1); members of a call use
+ * datatypes made by different constructors.
  */
 static MPI_Datatype type_of(const struct job *j, int side)
 {

@@ -15,7 +15,7 @@
 #define MOST	16	/* most processes of a side */
 
 static int rank, size, bad;
-static int me, n;		/* rank here, and processes of each side */
+static int me, n;		/* rank on this side, and processes of each side */
 static MPI_Comm inter;
 
 /*

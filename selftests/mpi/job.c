@@ -108,8 +108,8 @@ int is_v(enum coll coll)
 }
 
 /*
- * Return: number of elements from @from for @to; symmetric, for calls in
- * place.
+ * Return: number of elements from @from for @to; symmetric in @from and @to where
+ * calls in place need that.
  */
 int num(const struct job *j, int from, int to)
 {
@@ -124,7 +124,7 @@ static int scale(const struct job *j, int side)
 	return j->gaps[side] ? 3 : 1;
 }
 
-/* Writes the data of member @from for @to to block @b of the input or output buffer. */
+/* Writes the data from member @from for @to to block @b of the input (side 0) or output. */
 static void write_block(const struct job *j, char *at, int side, int b, int from,
 			int to)
 {
@@ -205,7 +205,7 @@ static void fill_reduction(struct job *j)
 		put(j->type, j->want, e, reduced(j, last, first + e));
 }
 
-/* Does this member send, and does it receive? */
+/* Does this member send (side 0), or receive (side 1)? */
 static int takes_part(const struct job *j, int side)
 {
 	switch (j->coll) {
@@ -295,7 +295,7 @@ void prepare(struct job *j)
 	if ((j->op == USER && j->type != INT) || (j->op == LAND && j->type == DOUBLE))
 		j->op = SUM;
 	j->in_place = j->in_place && place_ok(j);
-	/* Open MPI 4.1 itself overwrites data that it still needs. */
+	/* In this call, Open MPI 4.1 itself overwrites data that it still needs. */
 	if (j->op == USER && j->coll == REDUCE_SCATTER)
 		j->in_place = 0;
 	if (is_reduction(j))

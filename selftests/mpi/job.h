@@ -25,14 +25,14 @@ enum { INT, DOUBLE, SHORT, TYPES };
 /**
  * struct job - a collective
  * @coll: function
- * @form: its form; LARGE becomes one of the others
+ * @form: form of the call; start() replaces LARGE by another form
  * @large: this member calls the form with large counts
  * @c: communicator
- * @n: its members
- * @me: rank in it
- * @root: rank
+ * @n: number of members of the communicator
+ * @me: rank of this member
+ * @root: rank of the root
  * @count: elements
- * @salt: distinguishes its numbers from those of other jobs
+ * @salt: makes the numbers of this job differ from those of other jobs
  * @type: type of a reduction
  * @op: operation of a reduction
  * @in_place: with MPI_IN_PLACE
@@ -41,9 +41,9 @@ enum { INT, DOUBLE, SHORT, TYPES };
  * @out: result
  * @want: expected result
  * @len: bytes of each
- * @icounts: like the next three, array of the call
- * @wide_icounts: like the next three, array of a call with large counts; the call may
- *	read them until it is complete
+ * @icounts: this and the next three: arrays of a call with int counts
+ * @wide_icounts: this and the next three: arrays of a call with large counts, which the
+ *	call may read until it is complete
  * @req: request, until it is complete
  */
 struct job {

@@ -63,8 +63,8 @@ static void finish(struct job *j)
 	if (j->form == PERSIST && j->req != MPI_REQUEST_NULL) {
 		for (i = only_once(j->coll) ? 2 : 0; i < 2; i++) {
 			/*
-			 * Contribute other numbers, unless these determine the
-			 * counts.
+			 * Contribute other numbers, unless the salt determines
+			 * the counts, too.
 			 */
 			if (j->coll != REDUCE_SCATTER && !is_v(j->coll))
 				j->salt++;
@@ -264,8 +264,8 @@ static void random_calls(unsigned long seed, long steps)
 		if (comms[j.c] == MPI_COMM_NULL)
 			continue;
 		/*
-		 * Every second persistent job is repeated, which waits for the
-		 * other members: all do that at the same point.
+		 * once() repeats every second persistent job, which waits for
+		 * the other members: all members do that at the same step.
 		 */
 		if (j.form != NONBLOCKING &&
 		    (j.form != PERSIST || what % 2 || !PERSIST_IN_ARRAYS)) {

@@ -74,7 +74,8 @@ PAIR_SETTER(long_int, long)
 
 /*
  * Open MPI 4.1 itself orders two types wrongly: MPI_UNSIGNED_LONG as signed,
- * MPI_OFFSET as unsigned numbers.  So extremes() tests their order.
+ * MPI_OFFSET as unsigned numbers.  So their elements are not negative, and only
+ * extremes() tests their order.
  */
 static void set_positive(void *buf, int i, int v)
 {
@@ -108,7 +109,7 @@ const struct type types[] = {
 	{ "float_int", MPI_FLOAT_INT, PAIR, 8, set_float_int },
 	{ "double_int", MPI_DOUBLE_INT, PAIR, 16, set_double_int },
 	{ "long_int", MPI_LONG_INT, PAIR, 16, set_long_int },
-	/* CLASSES end here. */
+	/* Here the first CLASSES types end. */
 	{ "long long", MPI_LONG_LONG, SIGNED, 8, set_llong },
 	{ "unsigned long", MPI_UNSIGNED_LONG, UNSIGNED, 8, set_positive },
 	{ "unsigned long long", MPI_UNSIGNED_LONG_LONG, UNSIGNED, 8, set_ullong },
@@ -171,7 +172,7 @@ static void fill(const struct type *t, const struct op *op, int count, int salt)
 		t->set(mine, i, value(op, i, salt));
 }
 
-/* Initializes both results: with the contribution in place, or else zero. */
+/* Initializes both results: with the contribution for a call in place, else with zeros. */
 static void prepare(const struct type *t, int count, int in_place)
 {
 	size_t len = (size_t)count * t->bytes;
@@ -248,8 +249,8 @@ static int call(int c, enum scattering which, int profiled, const void *in, void
 }
 
 /*
- * The first member's result of a scan is its own contribution, which need not be
- * 0 or 1; libangara-mpi makes all logical values 0 or 1.
+ * Makes the results of logical operations 0 or 1, as libangara-mpi does.  Of the MPI
+ * library, the first member's result of a scan is its own contribution, with any value.
  */
 static void truths(const struct type *t, const struct op *op, unsigned char *at,
 		   int count)

@@ -11,7 +11,7 @@
 #define MAX_COUNT	40000
 #define COUNTS		9
 #define TYPES		34
-#define CLASSES		14	/* types of which at least one is of each class */
+#define CLASSES		14	/* number of first types, at least one of each class */
 #define OPS		12
 
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Entries for adapters, and their descriptions.  Includes the provider's own
- * sources, for adapters that this machine does not have.
+ * Tests of the entries of fi_getinfo() for adapters, and of the adapters'
+ * descriptions.  Includes the provider's own sources, to describe adapters that this
+ * machine does not have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static struct angara_adapter adapter_at(const struct angara_adapters *list, u32 
 	return a;
 }
 
-/* The entry describes the adapter: fi_domain() opens it. */
+/* Does the entry describe the adapter, and does fi_domain() open that adapter? */
 static bool describes(struct fi_info *info, const struct angara_adapter *a)
 {
 	char name[32], node[16];
@@ -60,8 +61,8 @@ static bool describes(struct fi_info *info, const struct angara_adapter *a)
 }
 
 /*
- * The first entry, "angara", is for the place of this process; after it there
- * is one entry for each adapter.
+ * The first entry, "angara", is for the adapter that a process opens by default; one
+ * entry for each adapter follows.
  */
 static bool each(void)
 {
@@ -88,8 +89,8 @@ static bool each(void)
 }
 
 /*
- * Expects a single entry, whose adapter has this number; -1: the adapter is
- * unknown.
+ * Expects a single entry, with the description of adapter @number; -1: without a
+ * description.
  */
 static bool only(const char *domain, const char *name, int number)
 {

@@ -16,7 +16,7 @@ static struct side s[2];
 static char *mem[2];
 static struct fid_mr *mr;
 
-/* Binds queues such that completions are reported on request. */
+/* Binds queues such that completions are reported only on request. */
 static void setup(void)
 {
 	const struct how how = { .selective = true };
@@ -104,7 +104,7 @@ static bool flags(void)
 	return ok;
 }
 
-/* With FI_INJECT as a default, writes inject; reads cannot, and work as without it. */
+/* With FI_INJECT as a default, writes inject; reads work as without the flag. */
 static bool injected(void)
 {
 	const uint64_t flags = FI_TRANSMIT | FI_COMPLETION | FI_INJECT;

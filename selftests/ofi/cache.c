@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory without a descriptor: the number of registrations, data of the pages
- * that are mapped now, and nothing left behind by a closed endpoint.
+ * Tests of memory that is passed without a descriptor: how often it is registered,
+ * that data belongs to the pages that are mapped now, and that a closed endpoint
+ * leaves no registration.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 static struct side s[2];
 static char *mem[2];
 
-/* Maps pages of their own, which are not part of a huge page. */
+/* Maps LEN bytes, not as a part of a huge page. */
 static char *pages_at(void *at)
 {
 	char *p = mmap(at, LEN, PROT_READ | PROT_WRITE,
@@ -247,7 +248,8 @@ static void settle(void)
 }
 
 /*
- * A receiver that is too late does not read new data from the sender's memory.
+ * A receiver that posts its receive after the sender's endpoint was closed gets an
+ * error, and no new data of the sender's memory.
  */
 static bool closed_sender(void)
 {
@@ -296,7 +298,7 @@ static bool closed_one(void)
 	return ok;
 }
 
-/* The adapter stops reading into the memory of a closed endpoint soon. */
+/* Soon after an endpoint is closed, the adapter no longer writes data of its reads. */
 static bool closed_reader(void)
 {
 	struct fid_mr *mr;
@@ -315,7 +317,7 @@ static bool closed_reader(void)
 						     s[0].peer, at,
 						     fi_mr_key(mr), mem)), 0);
 		ok = closed(&ep->fid) && ok;
-		/* A later read by an embedded adapter would be a crash. */
+		/* A later access by an embedded adapter would crash the process. */
 		munmap(mem[0], LEN);
 		settle();
 		ok = ok && expect((long long)info(&s[0]).bytes, 0);

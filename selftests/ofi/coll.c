@@ -48,7 +48,7 @@ static void fill_all(int n, size_t len, unsigned int seed)
 	}
 }
 
-/* The block that member @r has for member @to is what @to received from it. */
+/* Is the input of member @r, from byte @at on, at byte @its of the output of @to? */
 static bool same(int r, size_t at, int to, size_t its, size_t len)
 {
 	return expect(memcmp(in[r] + at, out[to] + its, len), 0);
@@ -149,7 +149,7 @@ static bool scatters(struct team *t, size_t len)
 	return ok;
 }
 
-/* Tests sums of all lengths: for all members, for one, and a part for each. */
+/* Tests sums: for all members, for one member, and one part for each member. */
 static bool sums(struct team *t, size_t count)
 {
 	size_t i, len = count * sizeof(uint16_t);

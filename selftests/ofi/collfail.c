@@ -15,7 +15,7 @@
 
 static const int in_order[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
-/* An operation of rank @r fails with this error. */
+/* Does the operation of rank @r fail with @err, and with @text as details? */
 static bool fails(struct team *t, int r, int err, const char *text)
 {
 	struct side *s = &of(t, r)->s;
@@ -57,8 +57,8 @@ static bool again(int n)
 }
 
 /*
- * Sends a message.  The receiver processes messages of a sender in order, so it
- * has then processed all earlier ones.
+ * Sends a message.  The receiver processes messages of a sender in order, so after
+ * this message it has processed all earlier messages of @from.
  */
 static bool in_touch(int from, int to)
 {
@@ -157,7 +157,7 @@ static bool leaving(void)
 	     fails(&t, 0, FI_EHOSTUNREACH, "node 1 failed or timed out") &&
 	     fails(&t, 2, FI_EHOSTUNREACH, "node 1 failed or timed out");
 	leave(&t, ~0U);
-	/* If a member leaves during an operation, it fails for all members. */
+	/* If a member leaves during an operation, the operation fails for all members. */
 	ok = ok && join(&t, 3, in_order) && barrier(&t, 0, 0) &&
 	     barrier(&t, 1, 0);
 	leave(&t, 2);
@@ -385,7 +385,7 @@ static bool liars(void)
 	return fake_close(&f) && ok;
 }
 
-/* The group works: an unsupported call fails with its own error. */
+/* Does the group work?  In a failed group, this call would fail with another error. */
 static bool is_well(struct fake *f)
 {
 	return expect(fi_broadcast(all[0].s.ep, f, 1, NULL, f->t.coll[1],
@@ -462,7 +462,10 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Sends random messages of the right form; the libfabric member continues. */
+/*
+ * Sends a random message of the right form, as the fake member or, without @member, as
+ * an endpoint that is not in the group.
+ */
 static bool babble(struct fake *f, uint32_t *state, bool member)
 {
 	struct afi_talk talk = {

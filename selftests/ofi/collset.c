@@ -19,7 +19,7 @@ static struct fi_av_set_attr range(fi_addr_t from, fi_addr_t to, uint64_t step)
 	};
 }
 
-/* Does the set have exactly these members? Removes them in order. */
+/* Does the set have exactly the members @bits?  Removes each and inserts it again. */
 static bool holds(struct fid_av_set *set, unsigned int bits)
 {
 	bool ok = true;
@@ -103,7 +103,7 @@ static bool sets(void)
 
 static uint32_t gave[GROUPS][AT_ONCE][MOST], got[GROUPS][AT_ONCE][MOST];
 
-/* Takes all completions of a member; each has its own context. */
+/* Takes all completions of @n members: @left[i] completions of member i. */
 static bool take_all(int n, const unsigned int *left)
 {
 	int seen[MOST] = { 0 };

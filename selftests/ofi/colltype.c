@@ -226,8 +226,8 @@ static bool double_sums(const int *order, enum fi_op op)
 	for (r = 0; ok && r < N; r++) {
 		ok = expect(reduce(order[r], COUNT, FI_DOUBLE, op), 0);
 		/*
-		 * The members that called before make all progress that they
-		 * can.
+		 * Let this member make all progress that it can before the next
+		 * one calls.
 		 */
 		fi_cq_read(of(&t, order[r])->s.cq, NULL, 0);
 	}

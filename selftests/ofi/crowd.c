@@ -73,7 +73,7 @@ static bool make_set(int d, int n)
 	return ok;
 }
 
-/* Has a member of this domain joined? If so, takes the event. */
+/* Takes the event of a member that has joined, if there is one, and counts it in @n. */
 static bool joined(struct side *s, int *n)
 {
 	struct fi_eq_entry entry;
@@ -189,12 +189,12 @@ static bool largest(void)
 	return ok;
 }
 
-#define FEW		2	/* domains of a group with two levels */
+#define FEW		2	/* domains of a group with two levels below rank 0 */
 #define LAST		(FEW * EACH - 1)
 #define LEAF		(AFI_JOIN_WAYS - 1)	/* member below rank 0 */
 #define ABOVE_LAST	((LAST - 1) / AFI_JOIN_WAYS)
 
-/* Takes failed joins that name a member of this node. Return: their number. */
+/* Takes events of failed joins that name @culprit.  Return: their number. */
 static int canceled(struct side *s, const char *culprit)
 {
 	struct fi_eq_err_entry bad = { 0 };
@@ -216,7 +216,7 @@ static int canceled(struct side *s, const char *culprit)
 	return n;
 }
 
-/* All but @missing join, then @leaves closes: all others get the error. */
+/* All members but @missing join, then member @leaves leaves: the others get errors. */
 static bool gives_up(int missing, int leaves, const char *culprit)
 {
 	bool ok = true;

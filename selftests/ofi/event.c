@@ -202,7 +202,7 @@ static bool of_both(void)
 	return ok;
 }
 
-/* A counter counts all operations that name an endpoint. */
+/* A counter of an endpoint counts all operations that name this endpoint. */
 static bool of_endpoints(void)
 {
 	struct fid_ep *ep;

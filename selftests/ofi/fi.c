@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The libfabric provider, call by call.  Reports in TAP.
+ * Tests the libfabric provider, call by call.  Reports in TAP.
  *
  * 	fi-test [PART]
  * 	fi-test cost OPERATION COUNT	does OPERATION COUNT times
@@ -190,7 +190,7 @@ void open_pair_mem(struct side s[2], const struct how *how, char *mem[2],
 	}
 }
 
-/* The adapter uses registered memory until the endpoints are closed. */
+/* Frees the memory last: the adapter may use it until the endpoints are closed. */
 void close_pair_mem(struct side s[2], char *mem[2])
 {
 	close_pair(s);
@@ -281,8 +281,8 @@ static int thread_status(const char *tid, char *state, uint64_t *blocked)
 }
 
 /*
- * Until a new thread runs, the C library blocks all its signals: only the mask of a
- * thread that sleeps is known to be its own.
+ * Does a thread block all signals?  The C library blocks them while it starts a thread,
+ * so only the mask of a thread that sleeps is known to be its own.
  */
 static bool blocks_signals(const char *tid)
 {

@@ -21,7 +21,7 @@
 #define NOBODY		7	/* number without an endpoint */
 #define OPS		2048	/* operations of a domain */
 
-/* First words of messages, and some of their types, see msg.h. */
+/* Types of messages, and struct wire, the first words of a message; see msg.h. */
 enum { LONG_ONE = 2, FETCHED = 3, TOUCHED = 4, ASK = 5, PARTS = 6, TALK = 15 };
 
 struct wire {
@@ -44,12 +44,12 @@ static struct ep_name victim;	/* address of s[1] */
 static struct angara_ctx *greedy;
 static char *mem;
 
-/* The place where a domain publishes its number. */
+/* Entry of a domain's directory that contains the domain's number. */
 #define ID_ENTRY	(16384 + 16)
 static uint64_t (*dir)[2];
 static struct angara_mr *dir_mr;
 
-/* Publishes the victim's domain number in the directory of the greedy peer. */
+/* Publishes the victim's domain number in the greedy peer's directory, for probes. */
 static bool lives(void)
 {
 	dir[ID_ENTRY][0] = victim.serial >> 12;
@@ -94,7 +94,7 @@ static bool say(int type, int ep, uint64_t tag, const struct wire *wire,
 	time_t end = time(NULL) + LONG_MS / 1000;
 	int ret;
 
-	/* The queue is full until the victim takes earlier messages. */
+	/* The greedy peer's queue is full until the victim takes earlier messages. */
 	do {
 		fi_cq_read(s[1].cq, NULL, 0);
 		ret = angara_send_inline_nbi(greedy, peer, &head, wire, len, NULL);
@@ -197,7 +197,7 @@ static bool known(fi_addr_t *addr)
 	return true;
 }
 
-/* Sends while there is room. Return: how many messages arrived. */
+/* Sends while there is room.  Return: number of messages that were accepted. */
 static int sent_all(fi_addr_t addr)
 {
 	int n = 0, tries;
@@ -292,7 +292,10 @@ static bool limited(void)
 
 #define TOLD		65536	/* completions that the provider keeps */
 
-/* The provider keeps unrequested completions, up to a limit. */
+/*
+ * The queue grows for completions that a peer causes only up to a limit.  Further
+ * messages wait until the program reads completions.
+ */
 static bool tells(void)
 {
 	const int most = TOLD + 4096;
@@ -463,7 +466,7 @@ static bool left(void)
 	return ok;
 }
 
-/* Sends an answer for the context's previous user, then for the current one. */
+/* An answer for the context's previous user has no effect, one for the current user has. */
 static bool ends_right(int type, const struct wire *answer, int err)
 {
 	struct wire stale = *answer;
@@ -478,7 +481,7 @@ static bool ends_right(int type, const struct wire *answer, int err)
 	return demand(type, victim.ep, 0, answer) && error(&s[1], err, mem);
 }
 
-/* Answers for a previous user, whose operations have the same numbers. */
+/* Operations of the context's previous user have the same numbers as the victim's. */
 static bool stale(void)
 {
 	struct wire shows = { .len = LEN }, got, answer = { 0 };
@@ -536,7 +539,7 @@ static bool babble(uint32_t *state)
 				next(state, 1U << 24);
 	wire.talk[4] = next(state, 13);
 	wire.len = type == TALK || type == 1 ? n * 4 : 3000 * n / 4;
-	/* Parts have 64 bits of key, offset, length. */
+	/* A part is a key of 64 bits, an offset and a length: set the lengths. */
 	for (i = 0; type != TALK && i + 3 < n; i += 4)
 		wire.talk[i + 3] = 3000;
 	if (!next(state, 8))

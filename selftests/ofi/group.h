@@ -41,7 +41,7 @@ extern struct member all[MOST];
 extern const struct how with_groups;
 
 void open_members(int n, const struct how *how);
-/* Opens members that use this FI_ANGARA_COLL. */
+/* Opens members with the value @way of FI_ANGARA_COLL. */
 void open_members_for(int n, const char *way);
 void close_members(int n);
 
@@ -58,7 +58,7 @@ static inline struct member *of(const struct team *t, int r)
 	return &all[t->who[r]];
 }
 
-/* Have all members but those in @not a completion without an error? */
+/* Does each member but those in @not get a completion of @context, without error? */
 bool ended(const struct team *t, unsigned int not, void *context);
 
 #endif /* FI_TEST_GROUP_H */

@@ -174,7 +174,8 @@ static bool contexts(void)
 }
 
 /*
- * The provider requires no mode that it can do without, and promises no more.
+ * The provider requires only modes that it cannot do without, and promises no more
+ * regions than it has.
  */
 static bool least_modes(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Operations whose keys are in the peer's directory: while its entries have not
- * arrived, and when they are known from earlier.
+ * Tests of operations with keys that are in the peer's directory: while the entries
+ * of the keys have not arrived, and when the initiator knows them from earlier
+ * operations.
  */
 #include <poll.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static bool replaced(void)
 	return ok;
 }
 
-/* The program changes the memory after the call. */
+/* The program changes the memory after the call: the earlier value is written. */
 static bool injected(void)
 {
 	uint64_t value = 5;
@@ -266,8 +267,8 @@ static ssize_t write_pieces(int i)
 }
 
 /*
- * When the entries arrive, other operations have taken all places of the
- * context: the pieces start as these end.
+ * When the entries arrive, other operations have taken all places of the context: the
+ * pieces start as the other operations end.
  */
 static bool no_room(void)
 {
@@ -288,7 +289,7 @@ static bool no_room(void)
 	for (which = 0; which < 2; which++)
 		while (!fi_write(eps[which], &one, 8, NULL, s[0].peer, 0, 1, mem))
 			n++;
-	/* The second endpoint finds no room, not its own limit. */
+	/* There is no room left before the second endpoint has reached its own limit. */
 	ok = ok && expect(n < 2 * AFI_TX_SIZE - AFI_DIR_LATE_OPS, true);
 	harvest_stuck = false;
 	for (i = 0; ok && i < n + AFI_DIR_LATE_OPS; i++)
@@ -319,7 +320,10 @@ static bool closed_early(void)
 	return ok;
 }
 
-/* Makes the initiator learn the entry of key 0, then replaces its region. */
+/*
+ * Makes the initiator learn the entry of key_of(0).  Then replaces the region of this
+ * key by @instead, if that is not NULL.
+ */
 static bool learned(uint64_t *instead)
 {
 	bool ok;
@@ -355,7 +359,7 @@ static bool known(void)
 	return ok;
 }
 
-/* The region of a known entry was replaced: the new one is found. */
+/* The region of a known entry was replaced: the new region is found. */
 static bool outdated(void)
 {
 	uint64_t other = 0, value = 5;
@@ -432,8 +436,8 @@ static ssize_t write_data(uint64_t key, uint64_t data)
 }
 
 /*
- * More writes end at once than messages with their data can be in flight: those
- * by a known entry wait for room, and are not repeated.
+ * More writes end at once than messages with their data can be in flight.  Writes by a
+ * known entry wait for room for their messages, and are not repeated.
  */
 static bool known_data(void)
 {

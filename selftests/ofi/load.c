@@ -276,7 +276,7 @@ static bool keyless(void)
 				   LONG_MANY - 1, 0, buf), 0) &&
 	     failure(&err) && expect(err.err, FI_EHOSTUNREACH) &&
 	     expect(err.op_context == buf, true) &&
-	     /* Keys are free for other uses as well. */
+	     /* teardown() closes an endpoint. */
 	     expect(fi_endpoint(s[0].domain, s[0].info, &s[0].ep, NULL), 0);
 	teardown();
 	free(buf);
@@ -348,7 +348,7 @@ static int ended(struct side *a)
 	return n;
 }
 
-/* Any number of senders get an error when their receiver closes. */
+/* All sends end when their receiver closes, however many there are. */
 static bool deserted(int receives)
 {
 	const struct how how = { 0 };
@@ -563,7 +563,7 @@ static bool nonsense(void)
 		ok = expect(ret, 0);
 	}
 	angara_ctx_close(ctx);
-	/* Any peer may claim a write; the endpoint continues. */
+	/* Any peer may claim that it has written: skip these completions. */
 	for (i = 0; ok && i < 5000; i++)
 		fi_cq_read(s[1].cq, &e, 1);
 	ok = ok && expect(fi_trecv(s[1].ep, mem[1], 4000, NULL, s[1].peer, 9, 0,

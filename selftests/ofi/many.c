@@ -268,8 +268,8 @@ static bool locks(struct side *s)
 }
 
 /*
- * Do calls of a domain soon take no lock?  If the thread of the other domain has
- * made the visit, this one has not waited: so ask three times.
+ * Do calls of a domain soon take no lock?  If a thread of the other domain happens to
+ * make the visit, the visitor does not wait for this domain's lock: ask three times.
  */
 static bool unlocks(struct side *s, int seconds)
 {
@@ -292,7 +292,7 @@ static bool joined(struct team *t)
 	return ok;
 }
 
-/* There is no lock only if a program uses a domain from one thread. */
+/* Calls take a lock, unless the program uses the domain from one thread. */
 static bool locking(void)
 {
 	static const enum fi_threading kinds[] = {
@@ -320,8 +320,8 @@ static bool locking(void)
 }
 
 /*
- * The lock is needed for some seconds after the last group, if one thread uses the
- * domain; else for ever.  A second group needs it again.
+ * If one thread uses the domain, calls need the lock for some seconds after the last
+ * group; otherwise for ever.  A second group needs the lock again.
  */
 static bool unlocking(void)
 {

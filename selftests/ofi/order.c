@@ -10,7 +10,7 @@
 
 #include "fi.h"
 
-#define LEN	(1U << 20)	/* bytes of an operation that a later one could overtake */
+#define LEN	(1U << 20)	/* bytes: so many that a later operation could overtake */
 #define ROUNDS	5
 
 static struct side s[2];
@@ -35,7 +35,7 @@ static void teardown(void)
 
 enum { READ, WRITE };
 
-/* Starts an operation as soon as there is room: on all memory, or its end. */
+/* Starts an operation as soon as there is room: on all memory, or on the last 8 bytes. */
 static bool start(int what, bool all)
 {
 	char *buf = all ? mem[0] : last;
@@ -102,7 +102,7 @@ static bool of_both(void)
 
 #define MANY	200
 
-/* Each atomic operation finds the result of the one before. */
+/* Each atomic operation finds the result of the operation before. */
 static bool of_atomics(void)
 {
 	uint64_t one = 1, old[MANY] = { 0 }, done = 0;

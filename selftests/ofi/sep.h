@@ -50,7 +50,7 @@ extern struct scalable q[2];
 /* Name of the address vector that they share, or NULL. */
 extern const char *shared_av;
 
-/* Opens @n contexts each way. These functions end the test on an error. */
+/* Opens @n contexts each way.  These functions, up to new_sep(), end the test on errors. */
 void open_scalable(struct scalable *p, const struct how *how,
 		   const char *domain, int n);
 void close_scalable(struct scalable *p);

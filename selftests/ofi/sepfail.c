@@ -35,7 +35,7 @@ static void teardown(void)
 	close_side(&s);
 }
 
-/* Opens contexts that do not exist or are open already. */
+/* Contexts that do not exist, or are open already, cannot be opened. */
 static bool opening(void)
 {
 	struct fid_ep *ep, *other;
@@ -165,7 +165,7 @@ static bool calls(void)
 		    -FI_EOPNOTSUPP) &&
 	     expect(fi_recv(tx, buf, 8, NULL, self, NULL), -FI_EOPNOTSUPP) &&
 	     expect(fi_trecv(tx, buf, 8, NULL, self, 0, 0, NULL), -FI_EOPNOTSUPP);
-	/* Set default flags of the wrong direction, and no flags. */
+	/* Get default flags of the wrong direction, then of the right one: there are none. */
 	flags = FI_RECV;
 	ok = ok && expect(fi_control(&tx->fid, FI_GETOPSFLAG, &flags), -FI_EINVAL);
 	flags = FI_TRANSMIT;
@@ -223,8 +223,8 @@ static int vector(int bits)
 }
 
 /*
- * Invalid addresses are refused, and context bits that leave no room for
- * addresses.
+ * Invalid addresses are refused, and so are numbers of context bits that leave no room
+ * for addresses.
  */
 static bool addresses(void)
 {
@@ -261,7 +261,7 @@ static bool addresses(void)
 	return ok;
 }
 
-/* An address can name more contexts than an endpoint can have. */
+/* An address can name more contexts than an endpoint can have: it is refused. */
 static bool indices(void)
 {
 	const struct how how = { .caps = FI_MSG | FI_RMA | FI_ATOMIC };
@@ -358,7 +358,7 @@ static bool attributes(void)
 	return ok;
 }
 
-/* Attributes as fi_getinfo() returns them, without the contexts' own. */
+/* Contexts accept the attributes of fi_getinfo(), and remove FI_COLLECTIVE from them. */
 static bool own_attributes(void)
 {
 	struct fid_ep *a = NULL, *b = NULL;

@@ -110,11 +110,12 @@ static bool all_to_all(void)
 	return ok;
 }
 
-#define BIG	(1U << 20)	/* bytes: a later operation could overtake it */
+#define BIG	(1U << 20)	/* bytes: so many that a later read could overtake the write */
 
 /*
- * A read after a write finds its data, even if they name different contexts of
- * the target.  The endpoint or one of its contexts requests the order.
+ * A read after a write finds the data of the write, even if both name different
+ * contexts of the target.  The endpoint (@all) or one of its contexts (@one) requests
+ * the order.
  */
 static bool in_order(bool all, bool one)
 {
@@ -170,8 +171,8 @@ static bool ordered(void)
 
 /**
  * struct pair - transmit and receive context of a thread
- * @me: its endpoint
- * @k: their number
+ * @me: endpoint of the contexts
+ * @k: number of both contexts
  * @mem: data to send; after it, received data; after that, the target of writes
  * @mr: region of the targets of writes
  * @ok: no error so far
@@ -276,7 +277,7 @@ static bool swap_names(int fd, const struct ep_name *mine,
 	       expect(read(fd, other, sizeof(*other)), sizeof(*other));
 }
 
-/* Each process sends from all contexts to all of the other, in turn. */
+/* Each process sends from all its contexts to all contexts of the other, in turn. */
 int sep_process(int rank, int fd)
 {
 	const struct how how = { 0 };
@@ -376,7 +377,7 @@ static bool sent(int from, int to, char *mem)
 			      to_ctx(&q[0], to), mem), 0);
 }
 
-/* Closing a context ends the operations that wait for it, no others. */
+/* Closing a context ends the operations that wait for it, but no other operations. */
 static bool ends(void)
 {
 	const struct how how = { 0 };
@@ -425,7 +426,7 @@ static bool ends(void)
 	return ok;
 }
 
-/* Closes contexts in any order, then their endpoint, then its vector. */
+/* Closes contexts in the order @order, then their endpoint, then its address vector. */
 static bool close_in_order(const int *order)
 {
 	const struct how how = { 0 };
@@ -570,9 +571,8 @@ static void close_lot(struct lot *l)
 }
 
 /*
- * Sends a message and a write from transmit context @i of endpoint @e to
- * another endpoint's receive context of another number, which receives this
- * message.
+ * Sends a message and a write from transmit context @i of endpoint @e to a receive
+ * context with another number, of another endpoint.  That context receives the message.
  */
 static bool lot_meets(int e, int i, uint64_t *landed)
 {

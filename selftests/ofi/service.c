@@ -44,7 +44,7 @@ static int listen_any(char port[8])
 	return fd;
 }
 
-/* Finds a port without a listener; it stays free during the test. */
+/* Finds a port without a listener; the port probably stays free during the test. */
 static bool free_port(char port[8])
 {
 	int fd = listen_any(port);
@@ -103,7 +103,7 @@ static bool not_found(const char *port, const struct fi_info *hints)
 	return expect(ask(HOST, port, 0, hints, &info), -FI_ENODATA);
 }
 
-/* A port belongs to an endpoint from fi_enable() until it is closed. */
+/* A port belongs to an endpoint from fi_enable() until the endpoint is closed. */
 static bool meets(void)
 {
 	const struct how how = { 0 };
@@ -203,7 +203,7 @@ static bool names(void)
 	if (ok) {
 		struct fid_ep *away;
 
-		/* An address reserved for documentation (RFC 5737). */
+		/* No host has the address above: it is for documentation (RFC 5737). */
 		ok = expect(fi_endpoint(s.domain, info, &away, NULL), 0) &&
 		     expect(fi_ep_bind(away, &s.av->fid, 0), 0) &&
 		     expect(fi_ep_bind(away, &s.cq->fid, FI_TRANSMIT | FI_RECV),

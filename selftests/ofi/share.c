@@ -115,8 +115,8 @@ static bool same_for_all(void)
 }
 
 /*
- * @held: another process seems to change the table.  @attempts: how often the
- * provider has tried to lock it.
+ * @held: fcntl() fails as if another process were changing the table.  @attempts: how
+ * often the provider has tried to lock the table while @held is set.
  */
 static bool held;
 static int attempts;
@@ -245,7 +245,7 @@ static bool bad_names(void)
 	for (i = 0; ok && i < sizeof(bad) / sizeof(*bad); i++)
 		ok = expect(open_av(0, bad[i], 0, 0, &av), -FI_EINVAL);
 	ok = ok && expect(open_av(0, NULL, FI_READ, 0, &av), -FI_EINVAL);
-	/* a file that others may write to */
+	/* a file that other users may write to */
 	fd = shm_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	ok = ok && expect(fchmod(fd, 0666), 0) &&
 	     expect(open_av(0, name, 0, 0, &av), -FI_EACCES) &&

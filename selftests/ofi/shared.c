@@ -185,8 +185,8 @@ static bool several(void)
 }
 
 /*
- * Closing an endpoint ends its messages; the receives stay for the others. Only
- * a queue of the context itself reports a cancelled receive.
+ * Closing an endpoint ends its messages; the receives stay for other endpoints.  Only
+ * a queue of the shared context itself reports a cancelled receive.
  */
 static bool closing(void)
 {
@@ -378,7 +378,7 @@ static bool budget(void)
 	return teardown() && ok;
 }
 
-/* Completions are reported on request. */
+/* Completions are reported only on request. */
 static bool selective(void)
 {
 	struct iovec iov = { .iov_len = 8 };

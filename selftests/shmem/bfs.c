@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * oshrun -np N bfs: distances in a random graph, level by level.  Vertex v is
- * at PE v % N.  A PE claims a vertex by a compare and swap of its distance, and
- * puts it into the queue of its PE for the next level.
+ * at PE v % N.  A PE claims a vertex by a compare and swap of the vertex's distance,
+ * and puts it into the queue for the next level at the vertex's PE.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -46,7 +46,7 @@ static void put_signal(long i)
 	shmem_quiet();
 }
 
-/* The word has the value that the caller waits for. */
+/* Waits for a value that the word already has. */
 static void wait_until(long i)
 {
 	data[0] = i;

@@ -2,7 +2,7 @@
 /*
  * oshrun -np N heat: the heat equation on a square, in stripes of rows.  A PE
  * puts its first and last row to its neighbours, with a signal that counts
- * steps.  PE 0 compares with one process's result, bit by bit.
+ * steps.  PE 0 compares the result with that of a single process, bit by bit.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #define ROUNDS	300
 #define LONG	2000	/* words, too many for a queue entry */
 /*
- * Words of many trains of packets. An operation without a fence arrives early
- * only after such a put: a shorter put leaves as a whole before the next
+ * Words of many trains of packets.  Only such a put can be overtaken by a later
+ * operation without a fence: a shorter put leaves as a whole before the next
  * operation.
  */
 #define HUGE	131072
@@ -97,8 +97,8 @@ static void signals(size_t len, uint64_t rounds)
 }
 
 /*
- * Each PE puts to its right neighbour and, after quiet, notifies its left one, which
- * then sees the data there.
+ * Each PE puts to its right neighbour and, after quiet, notifies its left neighbour,
+ * which must then find the data at the right neighbour.
  */
 static void third_party(size_t len, long rounds)
 {

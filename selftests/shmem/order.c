@@ -177,7 +177,7 @@ static void barriers(void)
 	look(quiets == before + 1, "barrier_nb does not complete puts");
 }
 
-/* The adapter writes to members that may not have called yet. */
+/* A broadcast by the adapter needs a barrier first: members may not have called yet. */
 static void broadcasts(void)
 {
 	int before = syncs;
@@ -188,7 +188,10 @@ static void broadcasts(void)
 		     "a broadcast of the adapter without a barrier");
 }
 
-/* Both PEs are on the first axis; the team of axis @axis fails at PE 1 only. */
+/*
+ * PE 1 cannot make its team of axis @axis: the split fails at both PEs, and each leaves the teams
+ * that it has made.
+ */
 static void axes(int axis)
 {
 	shmem_team_t x, y;

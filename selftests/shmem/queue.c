@@ -20,7 +20,7 @@ int main(void)
 	while ((task = shmem_atomic_fetch_inc(&next, 0)) < TASKS) {
 		shmem_set_lock(&lock);
 		at = shmem_g(&length, 0);
-		/* A PE that does not wait for the lock gets the same place. */
+		/* Meanwhile a PE that did not wait for the lock would use the same place. */
 		if (task % 16 == 0)
 			usleep(1000);
 		shmem_p(&done[at], task + 1, 0);

@@ -3,8 +3,8 @@
  * oshrun -np N spmv: powers of a sparse matrix, in stripes of rows.  A PE holds
  * the elements of the vector that belong to its rows, and gets other elements
  * that its rows need from their PEs.  The vector is divided by its largest
- * element after each product.  Each PE compares its elements with one process's
- * result, bit by bit.
+ * element after each product.  Each PE compares its elements with the result of a
+ * single process, bit by bit.
  */
 #include <math.h>
 #include <shmem.h>

@@ -38,7 +38,7 @@ static int is_stopped(long number)
 	return at && at[1] == ' ' && at[2] == 'T';
 }
 
-/* @heap: words of the symmetric heap; the others are variables */
+/* @heap: words of the symmetric heap; @words, @count and @got are variables */
 static void work(long *heap)
 {
 	long from[N], back[N] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Test of all routines: what its files share.  They call every routine of
+ * Declarations that the files of the test t share.  The test calls every routine of
  * routines.txt; shmem.t checks that by nm(1).  Each value identifies its PE and
  * element.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Generic routines of C11, with and without a context or team: for each type, the
- * result of the typed routine at the right neighbour.
+ * Generic routines of C11, with and without a context or team.  For each type, PEs
+ * exchange data with both neighbours and in collectives, and compare the values that
+ * arrive.
  */
 #include "t.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For LD_PRELOAD: reports every eventfd as writable.  So the server writes to a
- * full eventfd.  Without this library that happens if a client fills the
- * eventfd after the check.
+ * full eventfd.  Without this library, the server does so only if a client fills
+ * the eventfd after the check.
  */
 #include <errno.h>
 #include <poll.h>

@@ -107,7 +107,7 @@ static void unsafe(void)
 	char path[64];
 	int readonly;
 
-	/* A command to map unreachable memory is refused. */
+	/* A command to map a file that may shrink is refused. */
 	EXPECT_EQ(cl_dma_map(cl, 0, P, 0, RW, open_ended), EINVAL);
 	EXPECT(said("node 1: client memory at 0x0 cannot be mapped: its file may shrink"));
 	EXPECT_EQ(cl_dma_map(cl, P, P, 0, RW, file), EINVAL);

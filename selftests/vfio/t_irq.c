@@ -108,7 +108,7 @@ static void line(void)
 	EXPECT(eventfd_quiet(fd));
 	nop(h);
 	EXPECT_EQ(eventfd_wait(fd), 1);
-	/* INTx masks itself.  After unmasking it fires again as long as it is high. */
+	/* INTx masks itself when it fires.  If it is high when unmasked, it fires again. */
 	nop(h);
 	EXPECT(eventfd_quiet(fd));
 	EXPECT_EQ(cl_irqs(cl, NONE | UNMASK, INTX, 0, 1, NULL, 0, NULL, 0), 0);
@@ -316,7 +316,7 @@ static void full(void)
 }
 
 /*
- * The server writes without a check (hasty.c): the write is interrupted, and
+ * With hasty.c, the server writes without a check: the write is interrupted, and
  * the server closes the connection.  Meanwhile other clients are served; then
  * the card is free.
  */

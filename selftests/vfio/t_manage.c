@@ -33,8 +33,8 @@ static u32 ask(struct host *h, struct angara_mgmt *p)
 }
 
 /*
- * Asks a router to clear a row that it does not have, with this key.  Return:
- * status
+ * Asks the router on the path of @to, with @key, to clear a row that it does not
+ * have.  Return: status
  */
 static u32 clear(struct host *h, const struct angara_mgmt *to, u64 key)
 {

@@ -57,7 +57,7 @@ void *host_alloc_pages(struct host *h, u32 node, u64 len, __le64 *pages)
 	return mem;
 }
 
-/* A client cannot see when a fabric is idle: tests wait for answers. */
+/* A client cannot see when a fabric is idle: wait until the admin commands are answered. */
 void host_run(struct host *h)
 {
 	u32 i;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Coverage of a program in the modules: only they are built for it.  The kernel
- * records the places that a thread reaches in its own system calls; it does not
- * record work of kernel workers.
+ * Coverage of a program in the modules, the only code that is built for
+ * coverage.  The kernel records the places that a thread reaches in its own
+ * system calls; it does not record work of kernel workers.
  *
- * A step from one place to the next counts as new.  A hash identifies steps: a
- * few collide, which does no harm.
+ * A step from one place to the next counts as new if no earlier program has
+ * taken it.  A hash identifies steps: a few collide, which does no harm.
  */
 #include <errno.h>
 #include <fcntl.h>

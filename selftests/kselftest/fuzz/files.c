@@ -14,7 +14,7 @@
 #include "angtest.h"
 #include "state.h"
 
-/* Pages that are mapped for a thread's arguments; number of a page that is not. */
+/* The first ARGS_PAGES pages of a thread's arguments are mapped.  Page ARGS_CONST is not. */
 #define ARGS_PAGES	2
 #define ARGS_CONST	4
 

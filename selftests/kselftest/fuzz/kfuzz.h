@@ -115,7 +115,7 @@ extern const struct kf_op kf_ops[];
 extern const unsigned int kf_num_ops;
 unsigned int kf_fields(const struct kf_op *op);
 
-/* mutate.c: generating programs; equal seeds make equal ones */
+/* mutate.c: generating programs; equal seeds make equal programs */
 uint64_t kf_rand(uint64_t *seed);
 uint64_t kf_below(uint64_t *seed, uint64_t n);
 void kf_make(struct kf_prog *p, uint64_t *seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzing: changes known programs, and keeps those that reach new places. A
- * program is kept if it reaches them every time, without the calls that it does
- * not need.
+ * Fuzzing: changes known programs, and keeps those that reach new places.  A
+ * program is kept if repeated runs reach these places, too.  Calls without
+ * which the program still reaches them are removed first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static bool over(const struct fuzz *f)
 	       at_now_ms() >= f->began + f->o->seconds * 1000;
 }
 
-/* Removes calls as long as @p still reaches @want. */
+/* Removes each call without which @p still reaches @want.  Return: 0; -1: a fault was found. */
 static int shorten(struct fuzz *f, struct kf_prog *p, const struct kf_set *want)
 {
 	struct kf_prog less;

@@ -54,7 +54,7 @@ struct kf_file {
 
 /**
  * struct kf_state - state of one thread
- * @lane: its number
+ * @lane: number of the thread
  * @args: where arguments of ioctls are
  * @file: contexts' answers; the same in all threads
  * @map_bytes: lengths of the mappings; the same in all threads

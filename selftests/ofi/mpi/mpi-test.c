@@ -172,7 +172,7 @@ static void many(void)
 		check(in[i] == left() * 1000 + i, "many", (size_t)i);
 }
 
-#define COMMS	3	/* besides the first; see ofi.t */
+#define COMMS	3	/* communicators besides MPI_COMM_WORLD; see ofi.t */
 
 /* Sends messages with the same tags on several communicators at once. */
 static void communicators(void)

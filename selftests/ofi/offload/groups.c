@@ -31,8 +31,8 @@ static bool counts(const struct group *g)
 }
 
 /*
- * Pairs of neighbours, every second process, all: each process is in several
- * groups, and joins them in its own order.
+ * The groups are pairs of neighbours, every second process, and all processes.  Each
+ * process is in several groups, and joins them in its own order.
  */
 static bool at_once(void)
 {
@@ -93,7 +93,7 @@ static const char *told_of(const struct group *g, char *buf, size_t len)
 	return buf;
 }
 
-/* The first groups have trees; operations of the others use messages. */
+/* The first @trees groups have trees; operations of later groups use messages. */
 static bool many_groups(unsigned int n, unsigned int trees)
 {
 	struct group g[GROUPS];
@@ -152,7 +152,7 @@ static bool late_trees(void)
 	return ok;
 }
 
-/* The first member to leave does not remove what others still use. */
+/* The first member to leave does not destroy the tree, which others still use. */
 static bool ends(void)
 {
 	static uint64_t v[8000];
@@ -172,10 +172,10 @@ static bool ends(void)
 }
 
 /*
- * The last process kills itself when the others have started their operations:
- * they get an error, whether they wait for the adapter or for a message, and so
- * do operations that they start afterwards.  They are no longer a job, so each
- * reports for itself.
+ * The last process kills itself when the others have started their operations.  The
+ * others get an error, whether they wait for the adapter or for a message, and also
+ * for operations that they start afterwards.  The remaining processes are no longer a
+ * job, so each process reports for itself.
  */
 static bool death(ssize_t (*start)(const struct group *g), void *context)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Packets that the links of an embedded fabric have carried for trees, to roots
- * and from them, read by a process that does not use the fabric otherwise. For
- * a driver's adapters, angaractl shows them.
+ * Prints the packets that the links of an embedded fabric have carried for trees, to
+ * roots and from them.  The process does not use the fabric otherwise.  angaractl
+ * shows the packets of a driver's adapters.
  *
  * 	peek	(ANGARA_FABRIC names the fabric)
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Results: all types, operations, lengths, roots; the same bits each time;
- * members that are late.
+ * Tests of results: for all types, operations, lengths and roots; the same bits each
+ * time; with members that are late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static uint64_t number(unsigned int who, size_t i, unsigned int seed, enum fi_op
 	return op == FI_PROD ? v % 3 + 1 : v;
 }
 
-/* Two types of libfabric are one type of C: @is selects how to compare. */
+/* Integers are computed in the unsigned type @T, but compared in the type @is. */
 #define FOLD(name, T, is)						\
 static T name(enum fi_op op, T a, T x)					\
 {									\
@@ -229,7 +229,7 @@ static bool broadcasts(void)
 	return ok && leave(&all);
 }
 
-/* @pause: delay of the late member before each of its calls. */
+/* Streams broadcasts, while member @late waits for @pause us before each of its calls. */
 static bool stream(unsigned int late, unsigned int pause)
 {
 	const size_t len = 10000;
@@ -267,9 +267,7 @@ static bool slow(void)
 	return ok && leave(&all);
 }
 
-/*
- * Starts operations of all kinds, several at a time; all members use one seed.
- */
+/* Starts an operation, selected by @v, which is random, but equal at all members. */
 static bool one_mixed(unsigned int i, char *at, uint64_t v)
 {
 	unsigned int root = (unsigned int)(v >> 8) % size;

@@ -27,7 +27,7 @@ void said_clear(void)
 	said[0] = 0;
 }
 
-/* Keeps the last message of the servers for the tests. */
+/* Keeps the last messages of the servers for the tests. */
 void say(const char *fmt, ...)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

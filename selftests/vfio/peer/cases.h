@@ -12,10 +12,10 @@
 extern const struct test_case wire_cases[], tcp_cases[], tls_cases[],
 			      apart_cases[];
 
-/* The last message that a server has printed. */
+/* The last messages that servers have printed. */
 extern char said[];
 
-/* Forgets messages, while no server runs. */
+/* Forgets these messages; no server may run meanwhile. */
 void said_clear(void);
 
 #endif /* PEER_CASES_H */

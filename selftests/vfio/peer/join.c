@@ -192,7 +192,7 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* Waits until all packets have arrived, or wait for this test. */
+/* Waits until no packet is in flight: all have arrived, or wait for an action of the test. */
 static int quiet(struct host *h)
 {
 	u32 times = 0;

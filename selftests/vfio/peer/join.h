@@ -42,7 +42,7 @@ u32 proxy_end(struct proxy *p);
 extern struct join side[2];
 extern struct proxy proxy;
 
-/* File with the key of servers that start; NULL: they are plain. */
+/* File with the key of servers that start from now on; NULL: their links are plain. */
 extern const char *join_key;
 
 #define KEY_TEXT	"0123456789abcdef0123456789abcdef"
@@ -52,15 +52,15 @@ const char *key_file(const char *text, u32 mode);
 
 /*
  * Pairs the hosts of both servers: both are checked before one ends, since the
- * other reacts.
+ * other server reacts to the end.
  */
 void join_pair(struct host *h, struct host *twin);
 
 /* Return: a connection to a port of this machine. */
 int call(u32 port);
 /*
- * Sends a hello, or @length bytes of it, and expects a reply with @text; no reply
- * is an empty one.
+ * Sends a hello, or @length bytes of it, and expects a reply with @text; a missing
+ * reply counts as an empty one.
  */
 void calls(u32 port, const struct hello *h, u32 length, const char *text);
 

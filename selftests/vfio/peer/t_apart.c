@@ -262,9 +262,9 @@ static void work_anew(void)
 }
 
 /*
- * Starts a process that hosts @here and works until it is killed, or until its
- * part ends.  With @listen it reports its port at once.  Each process reports
- * when its rows are set.
+ * Starts a process that hosts the nodes @here.  It works until it is killed or, with
+ * @until, until each of its contexts has an error.  With @listen it reports its port
+ * at once.  Each process reports when its rows are set.
  */
 static pid_t server(const char *dims, u64 here, const char *listen,
 		    const char *peer, const char *peer2, u32 timeout, int until)
@@ -322,7 +322,7 @@ static void end_of(pid_t pid)
 	EXPECT(waitpid(pid, &status, 0) == pid);
 }
 
-/* Kills a server, and waits until operations have ended with errors for it. */
+/* Kills a server, and waits until operations have ended with errors because of that. */
 static void lose(pid_t pid)
 {
 	end_of(pid);
@@ -420,7 +420,7 @@ static void restarted(void)
 	pipes_end();
 }
 
-/* Works with all servers, then loses those of @pid. */
+/* Works with all servers, then kills the servers @pid. */
 static void work_and_lose(pid_t *pid, u32 num)
 {
 	u32 i;

@@ -10,7 +10,7 @@
 
 static struct link links[2];
 static u64 chance;
-static u32 breaks;		/* one frame of this many is lost */
+static u32 breaks;		/* one frame in this many is lost; 0: none */
 
 static void check(const char *flaw)
 {
@@ -329,7 +329,7 @@ static void rules(void)
 	host_free(h);
 }
 
-/* Node 0's packets leave for node 1.  Return: number of frames. */
+/* Makes frames of a put from node 0 to node 1.  Return: number of frames. */
 static u32 collect(struct tctx *c)
 {
 	struct angara_wqe w = wqe_p2p(ANGARA_OP_PUT, 1, 0, 0, 8192, 4000);
@@ -342,8 +342,8 @@ static u32 collect(struct tctx *c)
 }
 
 /*
- * The peer makes room for a packet that it does not acknowledge.  If that were
- * accepted, the server would keep more and more frames.
+ * The peer reports room after a packet that it does not acknowledge.  If the server
+ * accepted this report, it would have to keep more and more frames.
  */
 static void unacknowledged(void)
 {

@@ -180,7 +180,7 @@ static void broken(void)
 		wire_end(&w);
 		wire_start(&w, key, key);
 		w.flip = at;
-		/* Versions in heads of records have no meaning in TLS 1.3. */
+		/* TLS 1.3 ignores versions in heads of records: changes there are not noticed. */
 		unnoticed += wire_shake(&w) && wire_talk(&w);
 		wire_end(&w);
 	}
