@@ -136,7 +136,7 @@ verdicts()
 	grep -qxF "$PREDICTED" "$OUT/report.md" && grep -qxF "$TRENDS" "$OUT/report.md" || return
 	grep -q '^3 parameters .* fitted to 1 published numbers' \
 		"$OUT/report.md" || return
-	# heat2d --flop and --step-overhead were chosen with knowledge of these.
+	# heat2d --flop and --step-overhead were chosen with knowledge of these gains.
 	for torus in 81 163; do
 		cell "heat equation: gain at 32768 nodes, $torus" 8 | grep -qx known || return
 	done
@@ -182,8 +182,8 @@ bands()
 	cell 'heat equation: the gain grows' 9 | grep -qE '^[0-9]+ to [0-9]+ decreases$'
 }
 
-# Prints the ratio of the broadcast on 16x16x32 of each sample. Half of the samples
-# have no wrap-around links: the torus is a block of one that is twice as large.
+# Prints the ratio of the broadcast on 16x16x32 of each sample. Half of the samples have no
+# wrap-around links: their nodes are a block of a torus that is twice as large in each dimension.
 ratios()
 {
 	local i file
@@ -199,7 +199,7 @@ ratios()
 	done
 }
 
-# The bands of trends have the least and greatest number of steps down of the samples.
+# The band of a trend is the least and the greatest number of decreases in a sample.
 trends()
 {
 	local routing want=
@@ -217,8 +217,8 @@ trends()
 		cell 'broadcast: the ratio grows' 9 | grep -qxE '[0-9]+ to [0-9]+ decreases'
 }
 
-# Values of the report's rules for made-up results: gain of the heat equation on at most 64 nodes,
-# and the nodes up to which none is above 5 %; how often a ratio decreases.
+# Applies the report's rules to made-up results: the greatest gain of the heat equation on up to 64
+# nodes; the number of nodes up to which no gain is above 5 %; how often a ratio decreases.
 rules()
 {
 	perl -I"$SCRIPTS" -MPaper::Band -e '
@@ -233,7 +233,7 @@ rules()
 		exit($said ne "4.2 128 2");'
 }
 
-# Each choice of a rule and of vc is in as many samples as the others.
+# Each value of a rule, and of vc, is in as many samples as its other values.
 sampled()
 {
 	SIM=$SIM perl -I"$SCRIPTS" -MPaper::Band -e '
@@ -253,13 +253,13 @@ sampled()
 			}
 			die if grep { exists $samples[0]{$_} } "arbitration", "posts ahead";
 		}' || return
-	# The samples are simulated with them.
+	# The report has simulated samples without wrap-around links.
 	[ "$(find "$OUT/cache" -name 'mesh-bcast-*.json' | wc -l)" = 4 ] &&
 		[ "$(find "$OUT/cache" -name 'mesh-heat2d-*-4d4096-*.json' | wc -l)" -gt 0 ] &&
 		striped
 }
 
-# Two of three samples of SpMV differ in --stripe, which is in the options of the job.
+# The options of a job have --stripe only for samples in which a block goes over all trees.
 striped()
 {
 	perl -I"$SCRIPTS" -MPaper::Band -e '
@@ -269,8 +269,8 @@ striped()
 		exit("@options" ne "--acks no --stripe --acks no");'
 }
 
-# Given parameters have a place in the document and what its sentence says. vc is given, and the
-# default departs from it.
+# For each parameter that the document gives, the table has the place in the document and what it
+# says there. vc is such a parameter, and its default departs from the document.
 given()
 {
 	awk -F' *[|] *' '$4 == "given" {
@@ -282,8 +282,8 @@ given()
 			"$OUT/report.md"
 }
 
-# The summary counts the predictions within their margins with both rules for whole packets, as the
-# table of both has them.
+# The summary counts the predictions that are within their margins with each of the two rules for
+# whole packets. The counts are those of the table that compares both rules.
 both_rules()
 {
 	local all cut forward
@@ -303,8 +303,8 @@ both_rules()
 			"$OUT/report.md"
 }
 
-# The table of counts has the rows of the first table by kind and use. A trend and a bound that is
-# chosen here have no published number.
+# The table of counts has the number of rows of the first table of each kind and use. A trend, and
+# a bound that the report chooses itself, have no published number.
 counted()
 {
 	local kind use margin
@@ -393,7 +393,7 @@ spmv_gains()
 
 # The table has quantiles of SpMV's gain of the simulations with each routing: of
 # four samples the least, the least, the second, the greatest and the greatest. The
-# picture has the ranges. The verdict says whether the published gain is within.
+# picture has the ranges. The verdict says whether the published gain is within the range.
 spmv_band()
 {
 	local routing row verdict=() limits='on 32 nodes, 160 000 rows'
@@ -451,7 +451,7 @@ fault()
 	check "found: $2" found_in_it
 }
 
-# Is there a report, with a fault that the checks of its numbers find?
+# Makes the report again: do the checks of its numbers find a fault?
 found_in_it()
 {
 	again && ! numbers

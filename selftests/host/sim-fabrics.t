@@ -253,9 +253,9 @@ same_bits()
 	diff "$TAP_TMP/one" <(results "$@")
 }
 
-# Replays a trace of reductions on trees and a trace of traffic: the first has
-# the same events, at any times; packets of the second reach the same targets
-# over as many links.
+# Replays a trace of reductions on trees and a trace of traffic. The replay of the first
+# trace has the same events, at any times. In the replay of the second, packets reach the
+# same targets, over as many links in total.
 replayed()
 {
 	local trace=$TAP_TMP/events file
@@ -282,8 +282,8 @@ replayed()
 		diff "$trace.sorted" "$trace.again.sorted"
 }
 
-# links FILE: prints node, number and count of links of each put of a trace, sorted.
-# Puts of a node have different numbers there.
+# links FILE: prints, sorted, the source, number and count of links of each put of a trace.
+# All puts of a node have different numbers in these traces.
 links()
 {
 	awk '/ SEND PUT /{
@@ -296,7 +296,7 @@ links()
 }
 
 # warned TRACE ARGUMENT...: the replay prints its table, and one line that warns of
-# puts that cross other numbers of links than in the trace. The line has the number
+# puts that cross more or fewer links than in the trace. The line has the number
 # of these puts, both numbers of links, and the difference.
 warned()
 {
@@ -309,8 +309,8 @@ warned()
 	others=$(diff <(links "$1") <(links "$1.again") | grep -c '^<')
 	want=$(awk -v others="$others" -v old="$(grep -c ' SEND PUT ' "$1")" \
 		-v new="$(grep -c ' SEND PUT ' "$1.again")" 'BEGIN {
-			printf("%d packets cross other numbers of links than in the trace; ", others)
-			printf("links: %d, in the trace %d ", new, old)
+			printf("%d packets cross more or fewer links than in the trace; ", others)
+			printf("all packets: %d links instead of %d ", new, old)
 			printf("(%+d, %+.2f %%): ", new - old, 100 * (new - old) / old)
 		}')
 	echo "expected: $want"
@@ -318,9 +318,9 @@ warned()
 		diff - <(echo "angara-sim: warning: $want")
 }
 
-# On this graph, routes are longer than shortest paths, so adaptive packets may
-# cross another number of links when they are replayed. The replay warns; with
-# deterministic routing, it takes as many links as the trace.
+# On this graph, routes may be longer than shortest paths, so adaptive packets may
+# cross another number of links in a replay, which warns of them. With deterministic
+# routing, packets cross as many links as in the trace.
 longer_routes()
 {
 	local trace=$TAP_TMP/events
@@ -354,10 +354,9 @@ unwarned()
 		diff <(links "$1") <(links "$1.again")
 }
 
-# Routes of angara-topo lead all packets around a failed cable, over as many cables
-# as angara-topo counts. A trace of these routes is replayed with them; without
-# them, a warning says that there are others.
-# rerouted FABRIC CABLE
+# rerouted FABRIC CABLE: routes of angara-topo lead all packets around a failed cable, over
+# as many cables as angara-topo counts. The replay of a trace needs these routes: without
+# them, it warns that packets cross other numbers of links, and names --routes.
 rerouted()
 {
 	local fabric=$1 failed=$2 trace=$TAP_TMP/events routes=$TAP_TMP/around
@@ -377,7 +376,7 @@ rerouted()
 		warned "$trace" "$@" && grep -q -e '--routes gives them' "$TAP_TMP/said"
 }
 
-# A node without routes is a comment.
+# A pair of nodes without a route is a comment in the list of routes.
 unreachable()
 {
 	"$TOPO" avoid mesh:3 --failed 1:0 --routes >"$TAP_TMP/around" &&
@@ -395,8 +394,8 @@ same_torus()
 		--trees 3 --format csv | cut -d, -f1-8)
 }
 
-# Routes that all go the same way round a ring are compared with those of the
-# topology.
+# Makes a ring of eight nodes, and a file of shortest routes for it, which deadlock under
+# load: around the ring, packets wait for each other.
 ring_of_eight()
 {
 	local i j

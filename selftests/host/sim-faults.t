@@ -59,8 +59,8 @@ for loss in 10000000 50000000 200000000; do
 done
 check 'links that corrupt packets' loses 50000000 --corrupt
 
-# Of eight links in a ring one loses and corrupts a fifth of its packets: it
-# follows the formula above, the others carry their full rate.
+# Of eight links in a ring one loses or corrupts a fifth of its packets: its rate is
+# that of rate(), and the other links carry their full rate.
 one_faulty()
 {
 	local healthy one
@@ -139,8 +139,8 @@ check 'a link is down: the answer has no way' fails '1 operations failed' replay
 	--torus 4 --faults "$TAP_TMP/down" --file <(printf '%s\n' \
 	'1 node 2: INJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes' \
 	'2 node 0: EJECT PUT from 2, tree 0, seq 0, 1 x 8 bytes')
-# no_tree ARGUMENT...: a command whose tree needs the link fails, and prints no table; so it does
-# with routes around the link.
+# no_tree ARGUMENT...: a command whose tree needs the link fails, and prints no table. Routes around
+# the link do not change this.
 no_tree()
 {
 	"$TOPO" avoid torus:8 --failed 0:0 --routes >"$TAP_TMP/avoid" || return
@@ -171,8 +171,8 @@ check 'a link is down: a tree around it is planned' planned
 for routing in deterministic adaptive; do
 	check "a link is down: routes around it, $routing" around $routing
 done
-# A switch of MKNS has no routes to nodes whose packets do not cross it. Adaptive packets do not go
-# there if links are down.
+# A switch of MKNS has no routes to nodes whose packets do not cross the switch. If links are down,
+# adaptive packets to these nodes avoid the switch.
 around_switch()
 {
 	"$TOPO" avoid mkns:4x2x2 --failed s0:0 --routes >"$TAP_TMP/avoid" &&
@@ -221,6 +221,5 @@ check 'faults: no such link' refused ':1: the port has no cable' coll \
 	--faults "$TAP_TMP/bad.faults"
 check 'faults: too many' refused 'more than half' coll --loss 400000000 \
 	--corrupt 200000000
-check 'faults: trains' refused 'need --train 1' coll --loss 1 --train 2
 check 'links that lose packets: all arrives' "$SIM" stress --count 20 --loss 100000000
 plan

@@ -49,7 +49,10 @@ else
 	ROWS='^4x4x4,(1,64,0.[258]|17,64,0.[258]|17,8,0.[46])|^8x8,(1,64,0.[234]|17,64,0.5|17,8,0.2)'
 	# shellcheck disable=SC2054
 	FABRICS=(torus:4x4x4 mesh:4x4 fattree:4,3 mkns:4x4,m=2)
-	TIME=20us
+	# In 20 us, too few packets cross mesh:4x4: the load that saturates it varies by 5 %
+	# between seeds.
+	TIME=40us
+	HOT_TIME=20us
 fi
 
 # fact LINE: simulates a line of the table at its accepted load, or at its nominal load if the other
@@ -200,13 +203,12 @@ ratios()
 		END { exit bad || n != 6 }'
 }
 
-# A load saturates the fabric, as for the command curve, if 5 % of it is not
-# accepted, or if packets take three times as long as with the least load.  Both
-# engines agree within 5 % on it, within 3 % on delays up to 80 % of it, and
-# within 5 % on the accepted load.
-# Above saturation accepted loads vary: within 8 % with adaptive routes, within
+# engines FABRIC PATTERN ROUTING OPTION...: compares the packet engine with the flit engine.
+# A load saturates the fabric, as for the command curve, if 5 % of it is not accepted, or if packets
+# take three times as long as with the least load. The engines agree within 5 % on the least load
+# that saturates the fabric, within 3 % on delays at loads up to 80 % of it, and within 5 % on
+# accepted loads up to it. Above it, accepted loads may differ more: by 8 % with adaptive routes, by
 # 20 % for a hot spot, which fills the network.
-# engines FABRIC PATTERN ROUTING OPTION...
 engines()
 {
 	local fabric=$1 pattern=$2 routing=$3 time=$TIME way
@@ -262,7 +264,7 @@ engines()
 				print l, accepted[1, l], accepted[2, l], delay[1, l], delay[2, l]
 				most = routing == "adaptive" ? 0.08 : 0.05
 				most = pattern == "hotspot" ? 0.2 : most
-				most = l > full[2] ? most : 0.05
+				most = full[2] && l > full[2] ? most : 0.05
 				bad = bad || off(accepted[1, l], accepted[2, l], most)
 				if (full[2] && l > 0.8 * full[2])
 					continue
@@ -271,26 +273,6 @@ engines()
 			}
 			exit bad || few < 2
 		}'
-}
-
-# The document has the fabric on which the engines do not agree with short packets, and the loads
-# that saturate it in both.
-apart()
-{
-	local TIME=20us said got fabric
-
-	said=$(tr -s '\n ' ' ' <Documentation/simulator.rst | sed -E \
-		's/.*saturate (mkns:[^ ]*) with deterministic routes at ([0-9.]+) in the packet engine '`
-		`'and at ([0-9.]+) in the flit.*/\1 \2 \3/')
-	fabric=${said%% *}
-	if engines "$fabric" uniform deterministic --inject 0ns --eject 0ns --bytes 16 \
-			>"$TAP_TMP/apart"; then
-		echo 'the engines agree'
-		return 1
-	fi
-	got=$(awk '/^saturation/ { printf "%.2f %.2f", $2, $3 }' "$TAP_TMP/apart")
-	echo "the document has '$said', simulated $got"
-	[ "$said" = "$fabric $got" ]
 }
 
 # large ROUTING: a fabric of 4096 routers. Even a shorter run has more packets
@@ -370,12 +352,25 @@ places()
 		} END { exit bad || n != 1 }'
 }
 
+# Delays of the table's 8x8, packets of one flit, load 0.3, by both rules.
+rules()
+{
+	local rule
+
+	for rule in path crossing; do
+		"$SIM" flits --torus 8x8 --flits 1 --load 0.3 --seed 7 --date-line $rule \
+			--format csv | awk -F, 'NR == 2 { print $3 }'
+	done | awk '{ print; t[NR] = $1 }
+		END { exit !(NR == 2 && t[1] > 27.5 && t[1] < 28.1 && t[2] > 30.5 && t[2] < 32) }'
+}
+
 # The run checks that flits and credits are conserved: above saturation, with
 # buffers shorter than packets, on rings of odd and even sizes and of two nodes.
+# conserved TORUS FLITS DEPTH PATTERN [OPTION]...
 conserved()
 {
 	"$SIM" flits --torus "$1" --flits "$2" --depth "$3" --load 0.2,0.9 \
-		--pattern "$4" --warmup 500 --cycles 2000 --check
+		--pattern "$4" --warmup 500 --cycles 2000 --check "${@:5}"
 }
 
 twice()
@@ -449,9 +444,11 @@ for fabric in "${FABRICS[@]}"; do
 		done
 	done
 done
-# Short packets, and small buffers. On MKNS the engines do not agree then.
+# Short packets, and small buffers.
 for option in '--bytes 16' '--buffer 4'; do
-	for fabric in torus:4x4x4 mesh:4x4 fattree:4,3; do
+	for fabric in torus:4x4x4 mesh:4x4 fattree:4,3 mkns:4x4,m=2; do
+		# Delays with buffers of four packets differ by more on MKNS.
+		[ "$option $fabric" != '--buffer 4 mkns:4x4,m=2' ] || continue
 		for routing in deterministic adaptive; do
 			# shellcheck disable=SC2086 # an option and its value
 			check "both engines without hosts, $option: $fabric $routing" \
@@ -460,7 +457,6 @@ for option in '--bytes 16' '--buffer 4'; do
 		done
 	done
 done
-check 'both engines differ with short packets on MKNS' apart
 if [ "${SET:-}" = full ]; then
 	for routing in deterministic adaptive; do
 		check "both engines: torus:16x16x16 uniform $routing" large $routing
@@ -487,6 +483,9 @@ for torus in 4x4 5x3 2x2x2 8 7; do
 			$flits 4 uniform
 	done
 done
+check 'flits and credits: date line at the crossing' conserved 4x4 5 8 uniform \
+	--date-line crossing
+check 'the rules of the date line differ as documented' rules
 check 'flits and credits: packets turn' conserved 4x4x4 5 8 transpose
 check 'flits and credits: a flit of room' conserved 4x4 9 1 reverse
 check 'an idle ring: one flit' idle_flits 8 1
@@ -495,13 +494,28 @@ check 'turns pass on in a switch' fair fattree:40,2,nodes=20 0.1
 check 'the same bits: textbook' twice flits --torus 4x4 --load 0.3
 check 'the same bits: fabric' twice traffic --torus 4x4 --accuracy flit --load 0.3 \
 	--time 10us
+if [ "$SIM" = "$OUT/bin/angara-sim" ]; then
+	check 'builds with AddressSanitizer' variant asan tools/sim
+	# Some switches have no route of the topology to some nodes, and adaptive packets get there.
+	for fabric in mkns:4x4 mkns:3x3x3 kns:3x3 fattree:4,3 torus:4x3; do
+		check "no access outside of memory: $fabric" env ASAN_OPTIONS=detect_leaks=0 \
+			"$VARIANTS/asan/bin/angara-sim" traffic --fabric "$fabric" \
+			--accuracy flit --load 1 --warmup 1us --time 2us
+	done
+fi
 check 'flits: not a torus' refused 'needs a --torus' flits --fabric fattree:4,3
+check 'flits: date line' refused 'not one of path, crossing' flits --date-line both
 check 'flits: load' refused 'from 1e-06 to 1' flits --load 1.5
 check 'flits: hardly a load' refused 'from 1e-06 to 1' flits --load 1e-9
 check 'flits: no packet is measured' says 'no packet is measured' 1 "$SIM" flits \
 	--torus 4x4 --load 1e-6 --warmup 0 --cycles 10
-check 'flits: long delays of hosts do not count' "$SIM" flits --torus 4x4 \
-	--inject 200us --load 0.1 --warmup 0 --cycles 100
+for option in 'inject 200us' 'loss 1' 'acks no' 'routing adaptive' 'buffer 8'; do
+	check "flits: ${option% *}" refused "--${option% *}: the routers of 'flits' do not" flits \
+		--torus 4x4 --"${option% *}" "${option#* }"
+done
+check 'traffic: no messages of hosts' refused 'sends packets at a given rate' traffic \
+	--overhead 1ns
+check 'curve: no messages of hosts' refused 'sends packets at a given rate' curve --overhead 1ns
 check 'accuracy: a delay is too long' says 'a delay takes' 1 "$SIM" traffic \
 	--torus 4x4 --accuracy flit --inject 200us --load 0.1
 check 'flits: no flits' refused 'from 1 to 1000' flits --flits 0
@@ -511,7 +525,6 @@ check 'flits: modules' refused 'have one module' flits --modules 2
 check 'accuracy: collectives' refused "'coll' does not" coll --accuracy flit
 check 'accuracy: acknowledgements' refused 'does not support --acks' traffic --accuracy flit \
 	--acks yes
-check 'accuracy: trains' refused 'does not support --train' traffic --accuracy flit --train 2
 check 'accuracy: store and forward' refused 'does not support --vc store' traffic \
 	--accuracy flit --vc store-and-forward
 check 'accuracy: order of copies' refused 'does not support --copies at-once' traffic \

@@ -50,7 +50,7 @@ has_no_range()
 	*:pattern | *:op | *:mode | *:roots | *:block | *:children | *:sizes | *:algo | \
 		*:ranks | *:table | *:file | *:goal | *:config | *:format | *:routes | \
 		*:faults | *:restore | *:torus | *:fabric | *:vc | *:reduce | *:copies | \
-		*:routing | *:acks | *:accuracy | *:watch) ;;
+		*:routing | *:acks | *:accuracy | *:watch | *:date-line) ;;
 	*) return 1 ;;
 	esac
 }
@@ -113,15 +113,18 @@ unwritable()
 }
 
 # --output writes to a pipe and to a new file. The program opens the pipe once: the
-# reader ends when the program closes it. A run that fails leaves an existing file
-# unchanged; a run that writes no checkpoint leaves no new file.
+# reader ends when the program closes the pipe, and the simulation takes longer than
+# that. A run that fails leaves an existing file unchanged; a run that writes no
+# checkpoint leaves no new file.
 written()
 {
+	local long=(pairs --torus 16x16)
+
 	mkfifo "$TAP_TMP/pipe"
 	cat "$TAP_TMP/pipe" >"$TAP_TMP/piped" &
-	timeout 20 "$SIM" pairs --torus 2 --output "$TAP_TMP/pipe" || return
+	timeout 60 "$SIM" "${long[@]}" --output "$TAP_TMP/pipe" || return
 	wait $!
-	"$SIM" pairs --torus 2 >"$TAP_TMP/want" && diff "$TAP_TMP/want" "$TAP_TMP/piped" &&
+	"$SIM" "${long[@]}" >"$TAP_TMP/want" && diff "$TAP_TMP/want" "$TAP_TMP/piped" &&
 		"$SIM" params --output "$TAP_TMP/params" >"$TAP_TMP/none" &&
 		[ ! -s "$TAP_TMP/none" ] && diff <("$SIM" params) "$TAP_TMP/params" || return
 	echo kept >"$TAP_TMP/kept"
@@ -176,7 +179,7 @@ check 'too great: a node' without 'not a node from 0 to 3' pairs --from 4
 check 'too great: a node of a trace' without 'not nodes from 0 to 3' coll --mode p2p \
 	--trace /dev/null --watch 4
 check 'endless lines: a table' endless '1 2' spmv --table /dev/stdin
-check 'endless lines: parameters' endless 'train = 1' coll --config /dev/stdin
+check 'endless lines: parameters' endless 'buffer = 8' coll --config /dev/stdin
 check 'endless lines: routes' endless '0 1 0' coll --routes /dev/stdin
 check 'endless lines: faults' endless '0 0 0 0 1' coll --faults /dev/stdin
 check 'endless lines: a trace' endless '#' replay --file /dev/stdin

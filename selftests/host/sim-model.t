@@ -76,9 +76,9 @@ counted()
 		awk -v name="$1" '$2 == name { n = $1 - n } END { print n }'
 }
 
-# counters [LONGER]: the model's counters are those of the simulator's report. Credit packets and
-# results at their root are left out, as above. With LONGER, packets may cross other numbers of
-# links.
+# counters [LONGER]: the model's counters are those of the simulator's report, without credit
+# packets; results that the model's root gives to its own host count as ejected. With LONGER,
+# packets may cross other numbers of links.
 counters()
 {
 	local sent ejected credits given
@@ -107,8 +107,8 @@ deterministic()
 }
 
 # Only the simulator has adaptive routing, and a channel for it. Puts cross other links than in the
-# model: as many, unless the model's routes may be longer than shortest paths. Those of graphs may
-# be, and those around links that are down.
+# model, but as many, unless the model's routes may be longer than shortest paths: routes of graphs,
+# and routes around links that are down.
 adaptive()
 {
 	replay adaptive >"$TAP_TMP/report" || return

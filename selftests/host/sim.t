@@ -108,6 +108,13 @@ same_bits()
 	diff "$TAP_TMP/one" <(results "$@")
 }
 
+# A data race ends the run with an error.
+without_races()
+{
+	variant tsan libangara tools/sim &&
+		same_bits 3 env TSAN_OPTIONS=halt_on_error=1 "$VARIANTS/tsan/bin/angara-sim"
+}
+
 sum()
 {
 	"$SIM" coll --op "$1" --torus 4x3x2 --bytes 16KiB --trees "$2" \
@@ -440,46 +447,6 @@ balance()
 	done
 }
 
-# trains SHARE BUFFER TRAIN COMMAND...: the time of each operation with trains
-# differs by less than this share from the time with single packets.
-trains()
-{
-	local share=$1 buffer=$2 train=$3
-
-	shift 3
-	paste -d, <("$SIM" "$@" --buffer "$buffer" --format csv) \
-		<("$SIM" "$@" --buffer "$buffer" --train "$train" --format csv) |
-		awk -F, -v share="$share" 'NR == 1 {
-			for (i = 1; $i != "us"; i++)
-				;
-			next
-		}
-		{
-			off = $(i + NF / 2) / $i - 1
-			print $1, $i, $(i + NF / 2)
-			if (off > share || off < -share)
-				bad = 1
-			n++
-		}
-		END { exit bad || !n }'
-}
-
-# Trains are not bounded on other fabrics than tori: the document says by how much they change an
-# alltoall.
-trains_mkns()
-{
-	local said got
-
-	said=$(tr '\n' ' ' <Documentation/simulator.rst | sed -E \
-		's/.*on mkns:8x8 with [^ ]*--buffer 16[^ ]* takes ([0-9]+) % longer in trains of 2.*/\1/')
-	got=$(for train in 1 2; do
-		"$SIM" gather --fabric mkns:8x8 --op alltoall --bytes 16KiB --buffer 16 \
-			--train $train --format csv | awk -F, 'NR > 1 { print $5 }'
-	done | xargs | awk '{ printf "%.0f", 100 * ($2 / $1 - 1) }')
-	echo "the document has '$said' %, simulated $got %"
-	[ "$got" = "$said" ]
-}
-
 # Eight nodes send to one host's PCIe; the longest wait is near the mean.
 fair()
 {
@@ -513,24 +480,44 @@ measure()
 			--format csv | awk -F, 'NR == 2 { print $3 }')" = 25.000 ]
 }
 
-# gathered COPIES: microseconds of an allgather by broadcasts
-gathered()
+# before_links COPIES: prints how many copies of packets hosts get before the packet has left by all
+# links of its tree, in an allgather by broadcasts.
+before_links()
 {
-	"$SIM" gather --algo trees --torus 4x4x4x8 --bytes 10000 --copies "$1" --format csv |
-		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /us/) at = i }
-			NR == 2 { print $at }'
+	"$SIM" gather --algo trees --torus 4x4 --bytes 2000 --copies "$1" \
+		--trace "$TAP_TMP/copies" >/dev/null &&
+		awk '$5 != "BCAST" { next }
+		{
+			at = $3 $7 $9	# node, source and tree
+			down = $4 == "SEND" && $19 == "DOWN"
+		}
+		NR == FNR {
+			if (down && !seen[at, $17]++)
+				ports[at] = ports[at] " " $17
+			next
+		}
+		down { sent[at, $17]++ }
+		$4 == "EJECT" {
+			got[at]++
+			split(ports[at], of, " ")
+			for (i in of)
+				if (sent[at, of[i]] < got[at]) {
+					early++
+					break
+				}
+		}
+		END { print early + 0 }' "$TAP_TMP/copies" "$TAP_TMP/copies"
 }
 
-# A node's own copy of a broadcast waits for its links only with links-first. The
-# hosts' channels limit this allgather, so it takes at least 5 % more then.
+# A host's copy of a packet waits for the links with links-first only.
 hosts_wait()
 {
 	local first once
 
-	first=$(gathered links-first)
-	once=$(gathered at-once)
-	echo "links first $first us, at once $once us"
-	awk -v a="$first" -v b="$once" 'BEGIN { exit !(b > 0 && a > 1.05 * b) }'
+	first=$(before_links links-first)
+	once=$(before_links at-once)
+	echo "before a link: links first $first, at once $once copies"
+	[ "$first" = 0 ] && [ "$once" -gt 0 ]
 }
 
 measure_says()
@@ -551,58 +538,11 @@ for op in bcast reduce allreduce barrier; do
 	check "$op: one tree" sum $op 1
 	check "$op: 16 trees, 3 participants each, store and forward" \
 		sum $op 16 --local 3 --vc store-and-forward
-	check "$op: trains, reduced by flit" sum $op 5 --train 4 --buffer 16 \
-		--reduce flit
+	check "$op: reduced by flit" sum $op 5 --reduce flit
 	check "$op: 16 trees, copies at once" sum $op 16 --local 3 --copies at-once
 done
 check 'times of all tori up to 4x4x4, copies at once' formula 300 --copies at-once
 check 'copies at once: hosts do not wait for links' hosts_wait
-
-# Only messages travel in trains, so trains change nothing for broadcasts and
-# reductions in the network. Where messages meet, outputs serve trains in turn
-# instead of packets.
-for op in bcast reduce allreduce; do
-	for how in 'cut-through 8 2' 'store-and-forward 16 4' 'cut-through 64 4'; do
-		read -r way buffer train <<<"$how"
-		check "$op: trains of $train of a buffer of $buffer, $way" \
-			trains 0.01 "$buffer" "$train" coll --op $op \
-			--sizes 4x4x2,5x3 --bytes 32KiB --vc "$way"
-	done
-done
-for how in '8 2' '16 4'; do
-	read -r buffer train <<<"$how"
-	for torus in 4x4x4 2x4x8; do
-		check "allgather on $torus by broadcasts: trains of $train change nothing" \
-			trains 0.000001 "$buffer" "$train" gather --algo trees --torus $torus \
-			--bytes 10000
-		for algo in doubling ring bruck; do
-			check "allgather on $torus: $algo, trains of $train" \
-				trains 0.05 "$buffer" "$train" gather --algo $algo \
-				--torus $torus --bytes 10000
-		done
-		for algo in pairwise bruck; do
-			check "alltoall on $torus: $algo, trains of $train" \
-				trains 0.05 "$buffer" "$train" gather --op alltoall \
-				--algo $algo --torus $torus --bytes 10000
-		done
-	done
-done
-check 'trains wait for credits' trains 0.06 8 2 coll --torus 4x4 \
-	--bytes 64KiB --link-latency 2us
-check 'SpMV on 512 nodes: trains of 2' spmv_trains 160000 8 2
-check 'alltoall on a fabric that is not a torus: trains of 2' trains_mkns
-# In dimension order trains exceed these bounds.
-check 'trains by deterministic routing' refused \
-	'--routing deterministic needs --train 1' gather --train 2 --routing deterministic
-check 'a train longer than a quarter of a buffer' refused \
-	'train 4: more than a quarter of a buffer or than 4 packets; 2 at most' \
-	coll --train 4
-check 'SpMV: a train longer than a quarter of a buffer' refused \
-	'train 4: more than a quarter of a buffer or than 4 packets; 3 at most' \
-	spmv --train 4 --buffer 15
-check 'a train of more than 4 packets' refused \
-	'train 8: more than a quarter of a buffer or than 4 packets; 4 at most' \
-	coll --train 8 --buffer 64
 
 check 'balance of events, window by window' balance
 
@@ -658,6 +598,7 @@ check 'the results have all lines' test "$(wc -l <"$TAP_TMP/one")" = 8
 for threads in 2 3 8; do
 	check "the same bits by $threads threads" same_bits $threads "$SIM"
 done
+check 'the same bits by 3 threads, without data races' without_races
 if [ -x "$SIM-mpi" ] && command -v mpirun >/dev/null; then
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	for n in 1 3; do
@@ -688,7 +629,7 @@ check 'cells: refused before anything is simulated' refused "--cells '1x'" heat2
 	--to 32768 --cells 5,1x
 check 'where parameters come from, in the documentation' origins
 check 'every parameter has an origin' test "$(no_origin)" = \
-	'torus fabric modules train local accuracy seed'
+	'torus fabric modules local accuracy seed'
 check 'help' "$SIM" coll --help
 check 'no command' refused 'no command'
 check 'unknown command' refused "unknown command 'dance'" dance

@@ -11,7 +11,7 @@ set -u
 . selftests/variant.sh
 
 O=${O:-$PWD/build/host}
-LONGEST=1200	# seconds; a test of an endless program is ended, and found the fault
+LONGEST=1200	# seconds; a test that takes longer is ended, and has found the fault
 CPP=(-D_GNU_SOURCE -Itools/sim -Itools/sim/flit -Ilibangara -Ilibangara/topo
 	-Ilibangara/include -Ilibangara/env -Iuapi -Idriver/model -Itools/common -std=gnu11 -w
 	-O1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The whole report of `make paper`, and the tables of Documentation/published.rst:
-# numbers, bands and their verdicts are those of the report. Half an hour, unless
+# numbers, bands and their verdicts are those of the report. Takes half an hour, unless
 # results of the same simulator are cached in build/paper.
 
 set -u
@@ -10,7 +10,7 @@ set -u
 
 REPORT=build/paper/report.md
 
-# A band of the document with other limits is found.
+# The comparison finds a document whose bands have other limits than the report.
 stale()
 {
 	sed -E 's/^(broadcast .*)[0-9] to /\19 to /; t

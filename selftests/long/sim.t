@@ -10,7 +10,7 @@ set -u
 
 SCENARIOS=${SCENARIOS:-10000}
 
-# accepted LOAD OPTION...: flits per cycle and node
+# accepted LOAD OPTION...: prints accepted flits per cycle and node
 accepted()
 {
 	local load=$1
@@ -61,14 +61,6 @@ million()
 		awk '{ exit !($1 * 1024 / 1000000 < 5000) }' "$TAP_TMP/memory"
 }
 
-# SpMV's gains with trains and single packets, for two sizes of buffers, are those of the document.
-spmv_documented()
-{
-	diff <(spmv_gains 640000 8 1 2 && spmv_gains 640000 16 1 4) \
-		<(tr '\n' ' ' <Documentation/simulator.rst |
-			grep -o '640 000 rows is [^:]*:' | grep -oE '[0-9.]+ %' | tr -d ' %')
-}
-
 # The document has the times of SpMV's allgather if the torus's longest dimension is the first, and
 # the gain that follows from them and from the computing time of 1250 rows at 591 MFlop/s.
 shape_documented()
@@ -93,8 +85,6 @@ check 'uniform traffic: adaptive, near the bound' bounded 0.7
 check 'uniform traffic: deterministic, under the bound' bounded 0.4 \
 	--routing deterministic
 check 'uniform traffic: below saturation all is accepted' half
-check 'SpMV on 512 nodes: trains of 4' spmv_trains 160000 16 4
-check 'SpMV on 512 nodes: gains of the document' spmv_documented
 check 'SpMV on 512 nodes: the longest dimension first' shape_documented
 if command -v time >/dev/null; then
 	# In ns: 300 + 20 + 150 * 84 + 37 + 300; the tree is 150 hops deep, and a

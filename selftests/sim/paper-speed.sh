@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 #
 # Checks of what the report of `make paper` measures on the machine: times of
-# applications, speed, scaling, and their days. selftests/host/paper.t reads this file; it
-# has $SIM, the report's folder $OUT, and the functions again and cell.
+# applications, speed, scaling, and the days of measurement. selftests/host/paper.t reads this
+# file, and defines $SIM, the report's folder $OUT, and the functions again and cell.
 
-# A measured time with its spread is the time of a node in a simulation; the
-# longer nodes compute, the less they gain.
+# The simulations use the measured times of a node: the least, the median and the greatest.
+# The longer nodes compute, the less they gain.
 measured()
 {
 	local what='heat equation, 40 000 cells on 32 nodes, measured:'
@@ -68,9 +68,8 @@ costs()
 		cell 'the whole of figure 7' 7
 }
 
-# A time that other processes made longer is not judged, unless the processor
-# time is within the bound: four simulations of 25 s on a machine with $(nproc)
-# processors.
+# Each of the four simulations takes 25 s. If other processes made this time longer, it is not
+# judged, unless the processor time alone is within the bound.
 idle()
 {
 	local cores
@@ -85,8 +84,8 @@ idle()
 		[ "$(cell 'the whole of figure 7' 5)" = 4 ]
 }
 
-# The report has the days on which speeds were measured. A result that does not have its time has
-# that of its file.
+# The report has the days on which speeds were measured. For a result that does not record its
+# time, the time of its file counts.
 dated()
 {
 	local file=("$OUT"/cache/figure7-bcast-3d-*.json)

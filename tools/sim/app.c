@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The applications of document 000, sections 4.2 and 4.3, modelled as measured
- * there: the compute time of a node, from a table or a rate, and the simulated
- * time of the collective operation that follows.
+ * The applications of document 000, sections 4.2 and 4.3.  As in the document's
+ * measurements, a multiplication or step takes the computing time of a node, from
+ * a table or a rate, plus the time of the collective operation that follows, which
+ * is simulated.
  *
  * SpMV: rows in blocks, then an allgather of the vector.  Heat: a step, then an
  * allreduce of the greatest diffusivity.
@@ -15,6 +16,7 @@
 
 #define WORK_MOST	1000000U	/* operations per row, entry or cell */
 #define NODES_MOST	(1U << 20)
+#define SIDE_LOG2	15	/* log2 of the most nodes along a dimension: u16 */
 #define RATE_LEAST	1e-3	/* MFlop/s */
 #define RATE_MOST	1e12
 
@@ -43,7 +45,7 @@ static bool is_positive(double number)
 	return isfinite(number) && number > 0;
 }
 
-/* Lines "UNITS SECONDS". */
+/* Reads a table of lines "UNITS SECONDS". */
 static void table_read(const char *path)
 {
 	struct sim_lines l;
@@ -66,8 +68,10 @@ static void table_read(const char *path)
 			bad_usage("--table %s:%u: not 'UNITS SECONDS'", path,
 				  l.number);
 		table = realloc(table, (points + 1) * sizeof(*table));
-		if (!table)
+		if (!table) {
+			fprintf(stderr, "angara-sim: --table %s: no memory\n", path);
 			exit(SIM_FAILED);
+		}
 		table[points++] = p;
 	}
 	if (ret)
@@ -101,7 +105,7 @@ static double table_time(double units)
 }
 
 /*
- * Time of a step: from --table, or from @flop per unit, --rate and
+ * Return: computing time of a step, from --table, or from @flop per unit, --rate and
  * --step-overhead.
  */
 static double compute(double units, double flop)
@@ -112,7 +116,7 @@ static double compute(double units, double flop)
 	       (double)arg_number("step-overhead") * 1e-12;
 }
 
-/* The torus of 2^log2 nodes whose last dimensions are the longest. */
+/* Selects the torus of 2^log2 nodes whose last dimensions are the longest. */
 static void torus_of(struct env *e, u32 ndims, u32 log2)
 {
 	u32 d;
@@ -154,11 +158,16 @@ static u32 log2_of(const char *option)
 	return n;
 }
 
-/* Tori from 2^@from to 2^@to nodes. */
+/* Reads --from and --to: tori have from 2^@from to 2^@to nodes, see torus_of(). */
 static void sizes_of(u32 *from, u32 *to)
 {
+	u32 ndims = (u32)arg_number("dims");
+
 	*from = log2_of("from");
 	*to = log2_of("to");
+	if ((*to + ndims - 1) / ndims > SIDE_LOG2)
+		bad_usage("--to '%s' --dims '%s': a dimension would have more than %u nodes",
+			  arg_text("to"), arg_text("dims"), 1U << SIDE_LOG2);
 	if (*from > *to)
 		bad_usage("--from '%s': more than --to '%s'", arg_text("from"),
 			  arg_text("to"));
@@ -269,7 +278,7 @@ static const struct sim_opt heat_opts[] = {
 	{ NULL },
 };
 
-/* Times of the allreduce in the network and by messages, in seconds. */
+/* Simulates the allreduce in the network and by messages.  @t: out: times in seconds. */
 static int heat_times(struct env *e, double *t)
 {
 	u32 mode;
@@ -299,7 +308,10 @@ static uint64_t heat_cells(const char *text)
 	return cells;
 }
 
-/* Rows for one number of cells; all of them have the same allreduce times. */
+/*
+ * Makes the rows for one number of cells.  @t: times of the allreduce by size of the torus, which
+ * do not depend on the number of cells.
+ */
 static void heat_rows(struct env *e, struct out *o, const char *text,
 		      const u32 *log2, const double (*t)[2])
 {

@@ -21,6 +21,7 @@ static struct given {
 	uint64_t number;
 } given[MAX_OPTS];
 static unsigned int ngiven;
+static uint64_t params_given;	/* parameters that the command line sets, a bit for each */
 
 /**
  * struct reading - a command line being read
@@ -44,7 +45,7 @@ void bad_usage(const char *fmt, ...)
 	exit(SIM_USAGE);
 }
 
-/* Greatest value of an option whose table has none. */
+/* Return: greatest value of an option for which the table gives none. */
 static uint64_t most_of(unsigned int type)
 {
 	if (type == SIM_T_TIME)
@@ -85,7 +86,7 @@ static struct given *find(const char *name)
 	return NULL;
 }
 
-/* Completion words for a value: files, choices, or none. */
+/* Return: completion words of a value, made from its choices, or NULL. */
 static char *words_of(const char *choices)
 {
 	char *words = choices ? need_memory(strlen(choices) + 1, 1) : NULL, *at;
@@ -159,6 +160,8 @@ static void params_set(const struct reading *r, struct sim_cfg *cfg)
 	if (path && sim_cfg_file(cfg, path, err, sizeof(err)))
 		bad_usage("%s", err);
 	for (i = 0; i < r->n; i++)
+		params_given |= 1ULL << r->param[i];
+	for (i = 0; i < r->n; i++)
 		if (sim_cfg_set(cfg, sim_params[r->param[i]].name, r->text[i], err,
 				sizeof(err)))
 			bad_usage("--%s", err);
@@ -230,6 +233,22 @@ const char *arg_text(const char *name)
 uint64_t arg_number(const char *name)
 {
 	return known(name)->number;
+}
+
+const char *args_unused(const char *const *used)
+{
+	uint64_t set;
+	unsigned int i;
+
+	for (set = params_given; set; set &= set - 1) {
+		const char *name = sim_params[__builtin_ctzll(set)].name;
+
+		for (i = 0; used[i] && strcmp(used[i], name); i++)
+			;
+		if (!used[i])
+			return name;
+	}
+	return NULL;
 }
 
 /* Checksum of a file's bytes: FNV-1a. */

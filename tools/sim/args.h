@@ -77,6 +77,11 @@ int args_first(int argc, char **argv, const char *what, const struct opts_word *
  */
 const char *arg_text(const char *name);
 uint64_t arg_number(const char *name);
+/*
+ * Return: name of a parameter that the command line sets, but @used, a list ended by NULL, lacks;
+ * NULL: there is none.
+ */
+const char *args_unused(const char *const *used);
 /* Split a text at commas.  Return: the next part, NULL at the end. */
 char *arg_list(char **rest);
 

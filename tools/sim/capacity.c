@@ -108,7 +108,7 @@ static void capacity_row(struct env *e, struct out *o, struct sim *s,
 	u32 flits = ang_flits_of(1, (u32)arg_number("bytes"));
 	double link = (double)e->cfg.clock / (double)s->link_ps[1];
 	double host = flits * (double)e->cfg.clock /
-		      (double)sim_host_time(s, 1, flits);
+		      (double)sim_host_time(s, flits);
 	bool near = e->cfg.routing == SIM_ADAPTIVE;
 	double ranks;
 	char buf[32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checkpoints: all changing state of a simulation, between two windows.
+ * Checkpoints: all state of a simulation that changes, as it is between two windows.
  *
  * A restored run makes fabric, trees and parameters of the workload from its
  * command line.  So a checkpoint holds only arrays, and the command line of its
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "sim.h"
 
-#define MAGIC	"angara-sim checkpoint 5\n"
+#define MAGIC	"angara-sim checkpoint 6\n"
 
 struct file {
 	FILE *f;
@@ -45,7 +45,7 @@ static void transfer(struct file *c, void *data, size_t len)
 	add_up(c, data, len);
 }
 
-/* A number that must be the same in this run and in the checkpoint. */
+/* Writes a number; or reads a number, and checks that it is the same as in this run. */
 static bool same(struct file *c, u64 val)
 {
 	u64 there = val;
@@ -133,8 +133,8 @@ static void arrays(struct file *c, struct sim *s)
 }
 
 /*
- * Compare this run with the run that wrote the checkpoint.  Return: NULL, or
- * the difference.
+ * Write what identifies this run; or compare this run with the run that wrote the checkpoint.
+ * Return: NULL, or the difference.
  */
 static const char *header(struct file *c, struct sim *s)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Broadcast, reduce, allreduce, barrier: in the network, or by messages between
- * hosts along the same tree, packet by packet, to the deepest subtree first.
+ * hosts along the same tree.  By messages, a host sends packet by packet, and each
+ * packet to the child with the deepest subtree first.
  */
 #include <errno.h>
 #include "work.h"
@@ -54,14 +55,17 @@ static void send_one(struct sim_part *p, u32 node, u32 dst, u32 packet,
 	sim_send(p, node, &op);
 }
 
-/* Remove the child with the deepest, or shallowest, subtree from @dirs. */
-static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
+/*
+ * Remove the child with the deepest, or shallowest, subtree from @dirs, a set of ports to
+ * children.  Return: router of this child.
+ */
+static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u64 *dirs)
 {
 	const struct sim *s = p->sim;
 	const u16 *height = coll_of(p)->height[tree];
 	bool shallow = coll_of(p)->shallowest;
 	u32 best = ang_lowest(*dirs);
-	u32 set;
+	u64 set;
 
 	for (set = *dirs & (*dirs - 1); set; set &= set - 1) {
 		u32 dir = ang_lowest(set);
@@ -71,14 +75,14 @@ static u32 next_child(const struct sim_part *p, u32 node, u32 tree, u32 *dirs)
 		if (shallow ? now < most : now > most)
 			best = dir;
 	}
-	*dirs &= ~(1U << best);
+	*dirs &= ~(1ULL << best);
 	return sim_end(s, node, best)->router;
 }
 
 static void send_down(struct sim_part *p, u32 node, u32 packet, u64 value)
 {
 	u32 tree = tree_of(coll_of(p), packet);
-	u32 dirs = sim_row(p->sim, node, tree)->ports;
+	u64 dirs = sim_row(p->sim, node, tree)->ports;
 
 	while (dirs)
 		send_one(p, node, next_child(p, node, tree, &dirs), packet,
@@ -153,7 +157,7 @@ static struct part *part_of(struct sim_part *p, u32 node, u32 packet)
 	return (struct part *)sim_state(p->sim, node) + packet;
 }
 
-/* The node has all contributions: send its sum to the parent. */
+/* Send the sum of a node that has all contributions to the parent; the root has the result. */
 static void up_done(struct sim_part *p, u32 node, u32 packet)
 {
 	struct coll *c = coll_of(p);
@@ -250,8 +254,8 @@ const struct sim_work coll_p2p = {
 };
 
 /*
- * Sets the heights of nodes: from each node up to the root, or to the first
- * node that is higher already.
+ * Return: heights of all routers in a tree.  For each router, the walk towards the root raises
+ * the heights on its way, up to the first router that is high enough already.
  */
 static u16 *heights(const struct sim *s, u32 tree)
 {

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <angara/plan.h>
-#include "ang_types.h"
 #include "fab.h"
 #include "config.h"
 #include "lines.h"
@@ -52,8 +51,6 @@ const struct sim_param sim_params[] = {
 	{ "buffer", SIM_T_NUMBER, AT(buffer), "8", 4, 1024, NULL,
 	  "packets of the greatest length that a link buffers per virtual channel" },
 	{ "packet", SIM_T_BYTES, AT(packet), .min = 16, .max = 65536 },
-	{ "train", SIM_T_NUMBER, AT(train), "1", 1, ANG_FIFO, NULL,
-	  "packets that are simulated as one" },
 	{ "local", SIM_T_NUMBER, AT(local), "1", 1, ANGARA_MAX_LOCAL, NULL,
 	  "participants of a node" },
 	{ "vc", SIM_T_CHOICE, AT(vc), "cut-through", 0, 0,
@@ -191,7 +188,7 @@ static bool parse(unsigned int type, const char *text, uint64_t *value)
 	return true;
 }
 
-/* A value with the largest unit of which it is a multiple. */
+/* Prints a value with the largest unit of which the value is a multiple. */
 static void value_text(unsigned int type, uint64_t value, char *buf, size_t len)
 {
 	const struct unit *u = units_of[type];
@@ -471,52 +468,10 @@ void sim_cfg_print(const struct sim_cfg *cfg, FILE *to)
 	}
 }
 
-/*
- * With longer trains, the times of messages that meet on links change by up to
- * 23 %.
- */
-#define TRAIN_MOST	4U
-
-uint64_t sim_cfg_train_most(const struct sim_cfg *cfg)
-{
-	const struct angara_fabric *f = cfg->fabric;
-	uint64_t least = cfg->buffer;
-
-	if (f && angara_fabric_routers(f) > angara_fabric_nodes(f) &&
-	    cfg->switch_buffer < least)
-		least = cfg->switch_buffer;
-	return least / 4 < TRAIN_MOST ? least / 4 : TRAIN_MOST;
-}
-
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len)
 {
-	uint64_t flits = cfg->train * (1 + (cfg->packet + 15) / 16);
-
-	if (flits > UINT16_MAX) {
-		snprintf(err, len,
-			 "packet and train: %llu flits in total, 65535 at most",
-			 (unsigned long long)flits);
-		return -EINVAL;
-	}
 	if (cfg->loss + cfg->corrupt > SIM_LOSS_ONE / 2) {
 		snprintf(err, len, "loss and corrupt: more than half of the packets");
-		return -EINVAL;
-	}
-	if (cfg->train & (cfg->train - 1)) {
-		snprintf(err, len, "train %llu: not a power of two",
-			 (unsigned long long)cfg->train);
-		return -EINVAL;
-	}
-	/* In dimension order, trains change times of messages that meet by up to 26 %. */
-	if (cfg->train > 1 && cfg->routing == SIM_DETERMINISTIC) {
-		snprintf(err, len, "--routing deterministic needs --train 1");
-		return -EINVAL;
-	}
-	if (cfg->train > 1 && cfg->train > sim_cfg_train_most(cfg)) {
-		snprintf(err, len,
-			 "train %llu: more than a quarter of a buffer or than %u packets; %llu at most",
-			 (unsigned long long)cfg->train, TRAIN_MOST,
-			 (unsigned long long)sim_cfg_train_most(cfg));
 		return -EINVAL;
 	}
 	if (cfg->local * sim_cfg_modules(cfg) > ANGARA_MAX_LOCAL) {

@@ -43,7 +43,6 @@ struct sim_cfg {
 	uint64_t reducer;
 	uint64_t buffer;
 	uint64_t packet;
-	uint64_t train;
 	uint64_t loss;
 	uint64_t corrupt;
 	uint64_t fault_delay;
@@ -148,25 +147,16 @@ uint32_t sim_cfg_modules(const struct sim_cfg *cfg);
  */
 const char *sim_cfg_name(const struct sim_cfg *cfg, char *buf, size_t len);
 
-/** sim_cfg_file() - read "name = value" lines. Return: 0 or -EINVAL, as above. */
+/** sim_cfg_file() - read "name = value" lines. Return: 0; -EINVAL with one line in @err. */
 int sim_cfg_file(struct sim_cfg *cfg, const char *path, char *err, size_t len);
 
 /** sim_cfg_print() - write the parameters as a file that sim_cfg_file() reads */
 void sim_cfg_print(const struct sim_cfg *cfg, FILE *to);
 
 /**
- * sim_cfg_train_most() - compute the length of the longest train
- * @cfg: parameters
- *
- * A train that enters a ring needs room for two trains.  If that is more than
- * half of a buffer, the train waits for credits in cases in which single
- * packets do not.  Trains of more than 4 packets change times by more than the
- * 5 % of selftests/host/sim.t.
- * Return: packets.
+ * sim_cfg_check() - check that parameters are consistent.  Return: 0; -EINVAL with one line in
+ * @err.
  */
-uint64_t sim_cfg_train_most(const struct sim_cfg *cfg);
-
-/** sim_cfg_check() - check that parameters are consistent.  Return: 0 or -EINVAL. */
 int sim_cfg_check(const struct sim_cfg *cfg, char *err, size_t len);
 
 /**

@@ -31,9 +31,7 @@ static struct sim_part *part_of(struct sim *s, u32 node)
 	return &s->part[i];
 }
 
-/*
- * The next buffer on the way of the head of buffer @at, which it cannot enter.
- */
+/* Return: the buffer that the head of buffer @at waits to enter; nowhere: it waits for none. */
 static struct place next_place(struct sim *s, struct place at)
 {
 	const struct sim_fifo *f = sim_fifo(s, at.node, at.src);
@@ -45,11 +43,14 @@ static struct place next_place(struct sim *s, struct place at)
 	if (!f->head || !links)
 		return nowhere;
 	out = ang_lowest(links);
-	if (f->adaptive) {	/* without room, it takes the deterministic route */
+	if (f->adaptive) {	/* an adaptive head without room takes the deterministic route */
 		const struct sim_part *p = part_of(s, at.node);
+		u32 det = sim_route(s, at.node, p->pkt[f->head].dst);
 
-		out = sim_route(s, at.node, p->pkt[f->head].dst);
-		vc = ANGARA_VC_REQ;
+		if (det != ANGARA_PORT_NONE) {	/* see reaches() in fault.c */
+			out = det;
+			vc = ANGARA_VC_REQ;
+		}
 	}
 	e = sim_end(s, at.node, out);
 	to.node = e->router - s->base;

@@ -7,6 +7,15 @@
 #include "fab.h"
 #include "sim.h"
 
+/* Ends the program if there is no memory.  Return: @mem. */
+static void *need(void *mem, size_t n, size_t size)
+{
+	if (mem)
+		return mem;
+	fprintf(stderr, "angara-sim: no memory for %zu x %zu bytes\n", n, size);
+	exit(1);
+}
+
 /**
  * sim_zalloc() - allocate zeroed memory that takes no pages until it is used
  * @n: number of elements
@@ -16,12 +25,13 @@
  */
 void *sim_zalloc(size_t n, size_t size)
 {
-	void *mem = calloc(n ? n : 1, size);
+	return need(calloc(n ? n : 1, size), n, size);
+}
 
-	if (mem)
-		return mem;
-	fprintf(stderr, "angara-sim: no memory for %zu x %zu bytes\n", n, size);
-	exit(1);
+/** sim_zalloc_lines() - allocate zeroed structures that are ____cacheline_aligned */
+void *sim_zalloc_lines(size_t n, size_t size)
+{
+	return memset(need(aligned_alloc(64, n * size), n, size), 0, n * size);
 }
 
 /* Double a pool; element [0] stays unused. */
@@ -197,10 +207,7 @@ static void partitions(struct sim *s)
 	s->owner_lo = sim_zalloc(s->nparts + 1, sizeof(*s->owner_lo));
 	for (i = 0; i <= s->nparts; i++)
 		s->owner_lo[i] = part_start(s, i);
-	s->part = aligned_alloc(64, s->threads * sizeof(*s->part));
-	if (!s->part)
-		exit(1);
-	memset(s->part, 0, s->threads * sizeof(*s->part));
+	s->part = sim_zalloc_lines(s->threads, sizeof(*s->part));
 	for (i = 0; i < s->threads; i++) {
 		struct sim_part *p = &s->part[i];
 
@@ -250,13 +257,11 @@ int sim_init(struct sim *s, const struct sim_cfg *cfg, u32 first_part,
 	s->room = trees;
 	s->nsrc = sim_result(s, trees);
 	s->words = (s->nsrc + 63) / 64;
-	if (s->topo.kind == ANG_TOPO_TORUS)
-		sim_set_longest(s, sim_longest(s));
+	sim_set_longest(s, sim_longest(s));
 	s->window = cfg->link_latency;
 	if (s->topo.routers > s->topo.nodes && cfg->switch_latency < s->window)
 		s->window = cfg->switch_latency;
-	s->max_flits = (u32)sim_max(cfg->train * (1 + (cfg->packet + 15) / 16),
-				    sim_credit_flits(s));
+	s->max_flits = (u32)sim_max(sim_longest(s), sim_credit_flits(s));
 	s->link_ps = flit_times(cfg->link_rate, s->max_flits);
 	s->host_ps = flit_times(cfg->host_rate, s->max_flits);
 	s->header_ps = cfg->host_header * 8 * 1000000ULL /
@@ -360,10 +365,8 @@ void sim_lay_rows(struct sim *s)
  */
 void sim_set_longest(struct sim *s, u32 flits)
 {
-	if (s->topo.kind != ANG_TOPO_TORUS)
-		return;
-	s->place = flits;
-	s->bubble = (u32)s->cfg.train * flits;
+	if (s->topo.kind == ANG_TOPO_TORUS)
+		s->place = flits;
 }
 
 /** sim_need_state() - allocate zeroed memory per node for the workload */

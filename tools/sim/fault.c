@@ -14,8 +14,8 @@ static struct ang_fault *fault_of(const struct sim *s, u32 node, u32 port)
 }
 
 /*
- * Are all links of the route from @router to @dst up?  A switch of MKNS has no routes
- * to targets whose packets do not cross it.
+ * Are all links of the route from @router to @dst up?  If @router is a switch of MKNS, it has
+ * routes only to targets whose packets cross this switch.
  */
 static bool reaches(const struct sim *s, u32 router, u32 dst)
 {
@@ -64,8 +64,8 @@ static u32 root_of(const struct sim *s, u32 tree)
 }
 
 /**
- * sim_may_start() - check that the links an operation needs besides its tree
- * are up
+ * sim_may_start() - check that all links are up that an operation needs, except
+ * those of its tree
  * @s: simulation with links that are down
  * @router: router of the operation's node, in the whole fabric
  * @op: operation
@@ -151,16 +151,6 @@ static int file_read(struct sim *s, const char *path, char *why, size_t len)
 	return ret;
 }
 
-static bool loses(const struct sim *s)
-{
-	size_t i;
-
-	for (i = 0; i < (size_t)s->nodes * s->nports; i++)
-		if (s->fault[i].loss || s->fault[i].corrupt)
-			return true;
-	return false;
-}
-
 /**
  * sim_faults() - set the faults of all links, and the faults in a file
  * @s: simulation with its topology
@@ -186,11 +176,6 @@ int sim_faults(struct sim *s, const char *path, char *why, size_t len)
 		for (port = 0; port < s->nports; port++)
 			*fault_of(s, node, port) = all;
 	err = path ? file_read(s, path, why, len) : 0;
-	if (!err && s->cfg.train > 1 && loses(s)) {
-		snprintf(why, len, "%s: links that lose or corrupt packets need --train 1",
-			 path ? path : "--loss, --corrupt");
-		err = -EINVAL;
-	}
 	sim_retry_begin(s);
 	for (node = 0; node < s->nodes && !err; node++)
 		for (port = 0; port < s->nports; port++)

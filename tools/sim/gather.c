@@ -23,8 +23,8 @@
 
 /**
  * struct progress - state of a node
- * @begun: steps that have begun, from the first on
- * @prefix: steps that have ended, from the first on
+ * @begun: the first @begun steps have begun
+ * @prefix: the first @prefix steps have ended
  * @step: packets of each step, STEP_CAME, STEP_ENDED
  */
 struct progress {
@@ -80,7 +80,7 @@ bool gather_valid(const struct gather *g, u32 nodes)
 	return g->bcasts ? g->coll == ANG_COLL_ALLGATHER : ang_algo_valid(&args);
 }
 
-/* Numbers nodes as ranks, X fastest or X slowest. */
+/* Return: node of a rank; along the ranks, X changes fastest, or slowest with g->reverse. */
 static u32 node_of(const struct sim *s, u32 rank)
 {
 	const struct gather *g = s->arg;
@@ -115,7 +115,7 @@ static u32 packets_of(const struct sim *s, size_t len)
 	return len ? (u32)((len + size - 1) / size) : 1;
 }
 
-/* Identity of a message, to detect a message that arrives in place of another. */
+/* Return: identity of a message, which detects a message that arrives in place of another. */
 static u64 value_of(u32 from, u32 to, u32 tag, size_t len)
 {
 	u64 value = ((u64)from << 32 | to) * 0x9E3779B97F4A7C15ULL;
@@ -201,8 +201,8 @@ static void start(struct sim_part *p, u32 node)
 }
 
 /*
- * The step that receives a message. It has begun, or is soon to begin, so the
- * search is short.
+ * Return: the step that receives a message.  The step has begun or begins soon, so the search is
+ * short.
  */
 static u32 step_find(const struct sim *s, u32 node, u32 peer, u32 tag)
 {
@@ -229,7 +229,7 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	u32 from = rank_of(s, k->src), i;
 	const struct ang_step *step;
 
-	p->acc.done += k->npkts;
+	p->acc.done++;
 	p->acc.bytes += k->bytes;
 	if (g->bcasts)
 		return;
@@ -240,7 +240,7 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 		p->acc.wrong++;
 		return;
 	}
-	r->step[i] += k->npkts;
+	r->step[i]++;
 	if (r->step[i] == packets_of(s, step->len))
 		sim_push(p, time, node, SIM_EV_HOST, 0, i);
 }

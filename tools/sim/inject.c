@@ -13,31 +13,19 @@ static bool is_coll(const struct sim_op *op)
 	return op->dst == ANG_NONE || op->type == ANG_PKT_REDUCE;
 }
 
-/*
- * Bytes of the next packet or train.  Only messages travel in trains: a router
- * serves the copies of a broadcast packet by packet, and trains of copies would
- * wait for a host less often than single packets.
- */
+/* Return: bytes of the operation's next packet. */
 static u32 unit(const struct sim *s, const struct sim_op *op)
 {
-	u32 max = (u32)(s->cfg.packet * (is_coll(op) ? 1 : s->cfg.train));
-
-	return op->left < max ? op->left : max;
-}
-
-static u32 packets_of(const struct sim *s, u32 len)
-{
-	return len ? (u32)((len + s->cfg.packet - 1) / s->cfg.packet) : 1;
+	return ang_min(op->left, (u32)s->cfg.packet);
 }
 
 /*
- * Number of packets that a host may post before they are injected: as many as
- * the adapter's FIFO holds, or more if many short packets are in flight on
- * PCIe.
+ * Return: number of packets that a host may post before they are injected: as many as the
+ * adapter's FIFO holds, or more if many short packets are in flight on PCIe.
  */
-static u32 ahead(const struct sim *s, u32 npkts, u32 len)
+static u32 ahead(const struct sim *s, u32 len)
 {
-	u64 each = sim_host_time(s, 1, ang_flits_of(1, len / npkts));
+	u64 each = sim_host_time(s, ang_flits_of(1, len));
 
 	return (u32)sim_max(ANG_FIFO, ANG_FIFO / 2 + s->cfg.inject / each);
 }
@@ -47,31 +35,29 @@ static bool may_inject(struct sim_part *p, u32 node, const struct sim_op *op)
 {
 	struct sim *s = p->sim;
 	u32 src = is_coll(op) ? s->src0 + SIM_SRC_PE : sim_inj(s, op->module);
-	u32 len = unit(s, op), npkts = packets_of(s, len);
 
-	if (sim_fifo(s, node, src)->len + npkts > ahead(s, npkts, len))
+	if (sim_fifo(s, node, src)->len >= ahead(s, unit(s, op)))
 		return false;
 	if (op->type != ANG_PKT_REDUCE && op->type != ANG_PKT_ALLREDUCE)
 		return true;
-	return ang_reduces_fit(op->tag, npkts,
-			       sim_tree(s, node, op->tree)->pe_done);
+	return ang_reduces_fit(op->tag, 1, sim_tree(s, node, op->tree)->pe_done);
 }
 
 static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 {
 	struct sim *s = p->sim;
 	u64 *inj_free = &s->inj_free[(size_t)node * s->modules + op->module];
-	u32 len = unit(s, op), npkts = packets_of(s, len);
-	u32 flits = op->type == ANG_PKT_GET ? npkts : ang_flits_of(npkts, len);
+	u32 len = unit(s, op);
+	u32 flits = ang_flits_of(1, op->type == ANG_PKT_GET ? 0 : len);
 	bool coll = is_coll(op);
 	u64 start = sim_max(sim_max(*inj_free, op->start), p->now);
 	u64 head = start + s->cfg.inject;
-	u64 length = sim_host_time(s, npkts, flits);
+	u64 length = sim_host_time(s, flits);
 	u32 k = sim_pkt_new(p);
 
 	*inj_free = start + length;
 	if (s->cfg.vc == SIM_STORE_FORWARD)
-		head += length / npkts;
+		head += length;
 	p->pkt[k] = (struct sim_pkt){
 		.tail = start + s->cfg.inject + length,
 		.elig = sim_align(s, head) +
@@ -79,15 +65,15 @@ static void inject(struct sim_part *p, u32 node, struct sim_op *op)
 					    s->cfg.router)),
 		.born = op->born, .value = op->value, .src = s->base + node,
 		.dst = op->dst, .seq = op->tag, .flits = (u16)flits,
-		.type = op->type, .tree = op->tree, .npkts = (u8)npkts,
-		.bytes = len, .fetch = op->fetch,
+		.type = op->type, .tree = op->tree, .bytes = len,
+		.fetch = op->fetch,
 	};
 	sim_note(p, ANG_TR_INJECT, node, &p->pkt[k], 0, start, p->pkt[k].tail);
-	p->acc.injected += npkts;
+	p->acc.injected++;
 	p->acc.inj_flits += flits;
 	op->left -= len;
 	if (op->many)
-		op->tag += npkts;
+		op->tag++;
 	sim_fifo_push(p, node, coll ? s->src0 + SIM_SRC_PE :
 		      sim_inj(s, op->module), k);
 }
@@ -132,7 +118,7 @@ static bool may_start(struct sim_part *p, u32 node, const struct sim_op *op)
 static void pump_stream(struct sim_part *p, u32 node)
 {
 	struct sim *s = p->sim;
-	u32 module, most = ahead(s, 1, s->work->shortest(s));
+	u32 module, most = ahead(s, s->work->shortest(s));
 
 	for (module = 0; module < s->modules; module++) {
 		struct sim_fifo *f = sim_fifo(s, node, sim_inj(s, module));
@@ -155,7 +141,7 @@ void sim_pump(struct sim_part *p, u32 node)
 	struct sim_nic *n = &p->sim->nic[node];
 	u32 prev = 0, o = n->ops;
 	u64 all = ~0ULL >> (64 - p->sim->modules);
-	u64 blocked = 0;	/* modules */
+	u64 blocked = 0;	/* modules with a message that cannot be injected now, a bit each */
 
 	if (p->sim->work->stream) {
 		pump_stream(p, node);
@@ -215,16 +201,12 @@ void sim_send(struct sim_part *p, u32 node, const struct sim_op *op)
 	sim_pump(p, node);
 }
 
-/*
- * Sends the adapter's answer to a request, if there is one; its @bytes of data
- * are available at @time.
- */
+/* Sends the adapter's answer to a request; @bytes of data for it are available at @time. */
 static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 		   u64 time, u32 type, u32 bytes)
 {
 	struct sim *s = p->sim;
-	u32 npkts = k->fetch ? packets_of(s, bytes) : k->npkts;
-	u32 flits = ang_flits_of(npkts, bytes);
+	u32 flits = ang_flits_of(1, bytes);
 	u32 a = sim_pkt_new(p);
 
 	p->pkt[a] = *k;
@@ -232,13 +214,12 @@ static void answer(struct sim_part *p, u32 node, const struct sim_pkt *k,
 	p->pkt[a].src = s->base + node;
 	p->pkt[a].dst = k->src;
 	p->pkt[a].flits = (u16)flits;
-	p->pkt[a].npkts = (u8)npkts;
 	p->pkt[a].bytes = bytes ? bytes : k->bytes;
 	p->pkt[a].hops = 0;
 	p->pkt[a].elig = sim_align(s, time) + sim_cycles(s, (u32)s->cfg.router);
-	p->pkt[a].tail = time + sim_host_time(s, npkts, flits);
+	p->pkt[a].tail = time + sim_host_time(s, flits);
 	sim_note(p, ANG_TR_INJECT, node, &p->pkt[a], 0, time, p->pkt[a].tail);
-	p->acc.injected += npkts;
+	p->acc.injected++;
 	p->acc.inj_flits += flits;
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_RSP, a);
 }
@@ -278,9 +259,9 @@ void sim_deliver(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time
 		return;
 	}
 	sim_note(p, ANG_TR_EJECT, node, k, SIM_OUT_PE(s), p->now, time);
-	p->acc.ejected += k->npkts;
+	p->acc.ejected++;
 	p->acc.ej_flits += k->flits;
-	p->acc.hops += (u64)k->hops * k->npkts;
+	p->acc.hops += k->hops;
 	if (time > p->acc.last)
 		p->acc.last = time;
 	request_answer(p, node, k, time);

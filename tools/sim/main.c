@@ -87,14 +87,20 @@ static void flits_refuse(const struct env *e, const struct cmd *c)
 		bad_usage("--accuracy flit: does not support --trace, --heatmap, --checkpoint, --restore");
 	if (e->cfg.acks)
 		bad_usage("--accuracy flit: does not support --acks");
-	if (e->cfg.train > 1)
-		bad_usage("--accuracy flit: does not support --train above 1");
 	if (e->cfg.loss || e->cfg.corrupt || e->cfg.fault_delay || e->faults)
 		bad_usage("--accuracy flit: does not support --loss, --corrupt, --fault-delay, --faults");
 	if (e->cfg.copies != SIM_LINKS_FIRST)
 		bad_usage("--accuracy flit: does not support --copies at-once");
 	if (e->cfg.vc != SIM_CUT_THROUGH)
 		bad_usage("--accuracy flit: does not support --vc store-and-forward");
+}
+
+/* Rejects parameters that the command would ignore. */
+static void unused_refuse(const struct env *e, const struct cmd *c)
+{
+	if ((c == &cmd_traffic || c == &cmd_curve) && e->cfg.overhead)
+		bad_usage("--overhead: %s sends packets at a given rate, not messages of hosts",
+			  c->name);
 }
 
 /* Rejects options that the command would ignore. */
@@ -117,8 +123,8 @@ static void needless_refuse(const struct cmd *c)
 }
 
 /*
- * Exits if a file cannot be written, before the simulation has taken its time.
- * Pipes and devices are not opened: a reader would see their end.
+ * Exits if a file of an option cannot be written: the user learns of it before the simulation.
+ * Pipes and devices are not opened, as their readers would see the end of the output.
  */
 static void need_writable(const char *option)
 {
@@ -185,6 +191,7 @@ static int run(struct env *e, const struct cmd *c, int argc, char **argv)
 	if (e->comm.size > 1 && (e->trace || e->heatmap))
 		bad_usage("--trace, --heatmap: cannot be written by several processes");
 	flits_refuse(e, c);
+	unused_refuse(e, c);
 	for (i = 0; !e->comm.rank && i < sizeof(written) / sizeof(*written); i++)
 		need_writable(written[i]);
 	return c->run(e);

@@ -60,8 +60,7 @@ u64 sim_result_may(struct sim_part *p, u32 node, const struct sim_pkt *k)
 {
 	const struct sim_tree *t = sim_tree(p->sim, node, k->tree);
 
-	return t->done + k->npkts <= ANGARA_MAX_REDUCES + t->credits ?
-	       0 : SIM_NEVER;
+	return t->done < ANGARA_MAX_REDUCES + t->credits ? 0 : SIM_NEVER;
 }
 
 static void broken(const char *what, const struct sim_pkt *k, u32 node)
@@ -89,9 +88,9 @@ static void results(struct sim_part *p, u32 node, u32 tree, u32 expected)
 		k->elig = sim_align(s, (s->cfg.reduce == SIM_BY_PACKET ?
 					slot->finish : slot->start) + latency);
 		k->tail = sim_max(k->elig, slot->finish + latency);
-		t->issued += k->npkts;
+		t->issued++;
 		slot->pkt = 0;
-		p->acc.results += k->npkts;
+		p->acc.results++;
 		sim_fifo_push(p, node, sim_result(s, tree), pkt);
 	}
 }
@@ -118,15 +117,15 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 			sim_serve(p, node, sim_row(s, node, tree)->to_root);
 		return;
 	}
-	if (!ang_reduces_fit(q->seq, q->npkts, t->done))
+	if (!ang_reduces_fit(q->seq, 1, t->done))
 		broken("the Reducer has no free slot", q, node);
 	expected = ang_count(ang_tree_places(sim_row(s, node, tree)));
-	p->acc.reduced += q->npkts;
+	p->acc.reduced++;
 	sim_note(p, ANG_TR_REDUCE, node, q, SIM_OUT_RED(s), p->now, finish);
 	if (slot->count) {
 		struct sim_pkt *acc = &p->pkt[slot->pkt];
 
-		if (acc->seq != q->seq || acc->npkts != q->npkts)
+		if (acc->seq != q->seq)
 			broken("packets of different operations in one slot", q, node);
 		ang_combine(&acc->value, &q->value, sizeof(q->value),
 			    ANGARA_TYPE_UINT64, ANGARA_RED_SUM);
@@ -144,8 +143,8 @@ void sim_reducer_take(struct sim_part *p, u32 node, u32 k, u64 finish)
 }
 
 /*
- * A node has at most one credit packet of a tree in flight, and counts further
- * credits.
+ * Sends a credit packet to the children, if credits are pending.  A node has at most one credit
+ * packet of a tree in flight, and counts further credits.
  */
 static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 {
@@ -159,7 +158,7 @@ static void credit_issue(struct sim_part *p, u32 node, u32 tree)
 	p->pkt[k] = (struct sim_pkt){
 		.tail = p->now, .elig = p->now, .src = s->base + node,
 		.dst = ANG_NONE, .seq = t->credit_pend, .flits = 1,
-		.type = ANG_PKT_CREDIT, .tree = (u8)tree, .npkts = 1,
+		.type = ANG_PKT_CREDIT, .tree = (u8)tree,
 	};
 	p->acc.credits += t->credit_pend;
 	sim_note(p, ANG_TR_CREDIT, node, &p->pkt[k], 0, p->now, p->now);
@@ -185,30 +184,29 @@ static void credit_to_pe(struct sim_part *p, u32 node)
 		.tail = p->now, .elig = p->now, .src = s->base + node,
 		.dst = s->base + node, .tree = ANGARA_MAX_TREES,
 		.flits = (u16)sim_credit_flits(s),
-		.type = ANG_PKT_CREDIT, .npkts = 1,
+		.type = ANG_PKT_CREDIT,
 	};
 	sim_fifo_push(p, node, s->src0 + SIM_SRC_CREDIT, k);
 }
 
 /** sim_result_left() - a result has left the Reducer */
-void sim_result_left(struct sim_part *p, u32 node, u32 tree, u32 npkts)
+void sim_result_left(struct sim_part *p, u32 node, u32 tree)
 {
 	struct sim *s = p->sim;
 	struct sim_tree *t = sim_tree(s, node, tree);
 	const struct angara_tree_row *row = sim_row(s, node, tree);
 	struct sim_nic *n = &s->nic[node];
-	bool due = ang_credit_due(t->done, npkts);
+	bool due = ang_credit_due(t->done, 1);
 
 	t->slot[t->done % ANGARA_MAX_REDUCES].count = 0;
-	t->done += npkts;
+	t->done++;
 	if (row->ports && due) {
 		t->credit_pend++;
 		credit_issue(p, node, tree);
 	}
 	if (!row->pe)
 		return;
-	n->unreported += npkts;
-	if (n->unreported >= s->cfg.credit_results) {
+	if (++n->unreported >= s->cfg.credit_results) {
 		credit_to_pe(p, node);
 	} else if (!n->timer) {
 		n->timer = p->now + sim_cycles(s, (u32)s->cfg.credit_cycles);
@@ -252,8 +250,7 @@ void sim_credit_news(struct sim_part *p, u32 node, u64 time)
 			continue;
 		t->reported = t->done;
 		p->acc.pe_credits++;
-		note = (struct sim_pkt){ .type = ANG_PKT_CREDIT, .npkts = 1,
-					 .tree = (u8)tree,
+		note = (struct sim_pkt){ .type = ANG_PKT_CREDIT, .tree = (u8)tree,
 					 .src = s->base + node };
 		sim_note(p, ANG_TR_CREDIT, node, &note, ANGARA_PORT_NONE, p->now,
 			 time);

@@ -121,10 +121,9 @@ static void act_add(struct replay *w, const struct sim *s, u32 i, u64 gap)
 			a->op.value = w->links[w->arrival[i]];
 		if (r->type == ANG_PKT_ATOMIC)
 			a->op.fetch = replay_fetched(w, i);
-		if (a->op.fetch > s->cfg.packet * s->cfg.train)
-			bad_usage("the trace has an answer of %u bytes, longer than the %llu of a train",
-				  a->op.fetch,
-				  (unsigned long long)(s->cfg.packet * s->cfg.train));
+		if (a->op.fetch > s->cfg.packet)
+			bad_usage("the trace has an answer of %u bytes, longer than the %llu of a packet",
+				  a->op.fetch, (unsigned long long)s->cfg.packet);
 	}
 	w->reductions |= is_reduction(r);
 	w->acts++;
@@ -174,8 +173,8 @@ struct part {
 };
 
 /*
- * Count the participants of each node: how often it injected the same packet of
- * the tree.
+ * Count the participants of each node: how often the node injected the same packet of a
+ * reduction.  A node that only receives has one participant.
  */
 static void participants(struct replay *w, u32 tree, u32 routers,
 			 struct angara_tree_row *rows)
@@ -220,7 +219,7 @@ static void edge(struct sim *s, struct angara_tree_row *rows, u32 node, u32 port
 	rows[child].to_root = (u8)(up ? port : far);
 }
 
-/* The node that injects into a tree of which no packet crosses a link, or ANG_NONE. */
+/* Return: the node that injects into a tree whose packets cross no link, or ANG_NONE. */
 static u32 only_node(const struct replay *w, u32 tree)
 {
 	u32 i;
@@ -234,7 +233,7 @@ static u32 only_node(const struct replay *w, u32 tree)
 	return ANG_NONE;
 }
 
-/* Adds the edges that packets crossed.  Return: are there any? */
+/* Adds the edges that packets crossed to the tree.  Return: did packets cross any? */
 static bool edges(struct sim *s, const struct replay *w, u32 tree,
 		  struct angara_tree_row *rows)
 {
@@ -313,10 +312,10 @@ static void links_count(struct sim_part *p, const struct sim_pkt *k)
 {
 	if (!sim_is_request(k->type) || !k->value)
 		return;
-	p->acc.done += (u64)k->hops * k->npkts;
-	p->acc.traced += k->value * k->npkts;
+	p->acc.done += k->hops;
+	p->acc.traced += k->value;
 	if (k->hops != k->value)
-		p->acc.others += k->npkts;
+		p->acc.others++;
 }
 
 /*
@@ -391,7 +390,7 @@ static void links_compare(const struct env *e, const struct replay *w,
 
 	if (!a->others || e->comm.rank)
 		return;
-	fprintf(stderr, "angara-sim: warning: %llu packets cross other numbers of links than in the trace; links: %llu, in the trace %llu (%+.0f, %+.2f %%): %s\n",
+	fprintf(stderr, "angara-sim: warning: %llu packets cross more or fewer links than in the trace; all packets: %llu links instead of %llu (%+.0f, %+.2f %%): %s\n",
 		(unsigned long long)a->others, (unsigned long long)a->done,
 		(unsigned long long)a->traced, more, 100 * more / (double)a->traced,
 		other_routes(e, w));

@@ -20,8 +20,7 @@ static void kick_at(struct sim_part *p, u32 node, u32 out, u64 time)
 }
 
 /*
- * Flits of the buffer behind a link become free; the sender learns of it at
- * @time.
+ * Records that flits of the buffer behind a link become free, which the sender learns at @time.
  */
 static void credit_note(struct sim_part *p, u32 node, u32 port, u32 vc, u64 time,
 			u32 flits)
@@ -74,15 +73,17 @@ static bool is_mine(const struct sim_part *p, u32 node)
 	return local >= p->lo && local < p->hi;
 }
 
-/* Frees the room of a packet in a buffer at @time. */
-static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
-			      u64 time, u32 flits)
+/* Frees the room of a packet, whose tail leaves its source at @time. */
+static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
+			  u32 flits)
 {
 	struct sim *s = p->sim;
-	const struct sim_end *e = sim_end(s, node, port);
+	const struct sim_end *e = sim_end(s, node, src / SIM_NVC);
+	u32 vc = src % SIM_NVC;
 	struct sim_mail *m;
 
 	time += e->latency;
+	flits = sim_place(s, vc, flits);
 	if (is_mine(p, e->router)) {
 		credit_note(p, e->router - s->base, e->port, vc, time, flits);
 		return;
@@ -92,26 +93,6 @@ static void credit_return_one(struct sim_part *p, u32 node, u32 port, u32 vc,
 	m->node = e->router;
 	m->port = (u16)(e->port * SIM_NVC + vc);
 	m->credit = (u16)flits;
-}
-
-/*
- * Frees the room of a packet, or of the packets of a train one after another;
- * the tail leaves at @time.
- */
-static void credit_return(struct sim_part *p, u32 node, u32 src, u64 time,
-			  u32 npkts, u32 flits)
-{
-	u64 each = p->sim->link_ps[flits] / npkts;
-
-	while (npkts--) {
-		u64 rest = npkts * each;
-		u32 mine = flits / (npkts + 1), vc = src % SIM_NVC;
-
-		flits -= mine;
-		credit_return_one(p, node, src / SIM_NVC, vc,
-				  sim_max(p->now, time - rest),
-				  sim_place(p->sim, vc, mine));
-	}
 }
 
 /** sim_mail_take() - take the mail of another partition */
@@ -143,19 +124,8 @@ static void credits_take(struct sim_part *p, struct sim_vc *v)
 }
 
 /*
- * Flits that a packet that enters a ring leaves free: the longest packet or
- * train of the channel.
- */
-static u32 bubble_of(const struct sim *s, u32 vc)
-{
-	return vc == ANGARA_VC_UP || vc == ANGARA_VC_DOWN ?
-		s->bubble / (u32)s->cfg.train : s->bubble;
-}
-
-/*
- * Is there room behind a link for packet @k? The n-th packet of a train needs
- * room when its own head leaves.  A packet or train that enters a ring must
- * leave room there for the longest packet or train.
+ * Is there room behind a link for packet @k?  A packet that enters a ring must
+ * leave room there for the longest packet.
  * Return: 0 if there is room; else the time of the next check, or SIM_NEVER: a
  * credit wakes the output.
  */
@@ -164,35 +134,24 @@ static u64 link_room(struct sim_part *p, u32 node, u32 port, u32 vc,
 {
 	struct sim *s = p->sim;
 	struct sim_vc *v = sim_vc(s, node, port, vc);
-	u32 bubble = ang_room_needed(bubble_of(s, vc), straight) - 1;
-	u32 npkts = s->cfg.train > 1 ? k->npkts : 1, n, need = 0, c;
-	u64 each = npkts > 1 ? s->link_ps[k->flits] / npkts : 0, t = p->now;
-	u32 all = sim_places(s, vc, k);
+	u32 need = sim_place(s, vc, k->flits) + ang_room_needed(s->place, straight) - 1;
+	u32 room, c;
 	u64 at = 0;
-	s64 room;
 
 	credits_take(p, v);
-	room = (s64)sim_end(s, node, port)->depth - v->used;
-	c = v->first;
-	for (n = 0; n < npkts; n++) {
-		need += (all - need) / (npkts - n);
-		for (; room < need + (n + 1 == npkts ? bubble : 0); c = p->cr[c].next) {
-			if (!c) {
-				v->wait = 1;
-				return SIM_NEVER;
-			}
-			room += p->cr[c].flits;
-			at = p->cr[c].time;
+	room = sim_end(s, node, port)->depth - v->used;
+	for (c = v->first; room < need; c = p->cr[c].next) {
+		if (!c) {
+			v->wait = 1;
+			return SIM_NEVER;
 		}
-		t = sim_max(t, at > n * each ? at - n * each : 0);
+		room += p->cr[c].flits;
+		at = p->cr[c].time;
 	}
-	return t > p->now ? t : 0;
+	return at;
 }
 
-/*
- * Port by which the packets of a source arrive; ANGARA_PORT_NONE: from within
- * the adapter.
- */
+/* Return: port by which packets of a source arrive; ANGARA_PORT_NONE: from within the adapter. */
 static u32 src_port(const struct sim *s, u32 src)
 {
 	return src < s->src0 ? src / SIM_NVC : ANGARA_PORT_NONE;
@@ -242,8 +201,8 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 		return s->cfg.reduce == SIM_BY_PACKET && k->tail > p->now ?
 		       k->tail : 0;
 	if (out == SIM_OUT_ROOT(s))
-		return sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len +
-		       k->npkts <= ANG_FIFO ? 0 : SIM_NEVER;
+		return sim_fifo(s, node, s->src0 + SIM_SRC_ROOT)->len < ANG_FIFO ?
+		       0 : SIM_NEVER;
 	if (sim_is_result(s, src) && f->vc == ANGARA_VC_UP &&
 	    sim_result_may(p, node, k))
 		return SIM_NEVER;
@@ -253,12 +212,6 @@ static u64 may_go(struct sim_part *p, u32 node, u32 src, u32 out)
 	return link_room(p, node, out, f->vc,
 			 ang_straight(src_port(s, src), out) &&
 			 src % SIM_NVC == f->vc, k);
-}
-
-/* The time when all of the first packet of a train is in the buffer. */
-static u64 first_tail(const struct sim *s, const struct sim_pkt *q)
-{
-	return q->tail - s->link_ps[q->flits] + s->link_ps[q->flits / q->npkts];
 }
 
 /** sim_link_put() - put a packet on a link, for the time from @from to @to */
@@ -272,7 +225,7 @@ void sim_link_put(struct sim_part *p, u32 node, u32 out, u32 k, u64 from, u64 to
 
 	q->tail = to + e->latency;
 	q->elig = sim_align(s, s->cfg.vc == SIM_CUT_THROUGH ?
-			       from + e->latency : first_tail(s, q)) +
+			       from + e->latency : q->tail) +
 		  sim_cycles(s, sim_hop(s, e->router - s->base));
 	if (is_mine(p, e->router)) {
 		sim_push(p, q->elig, e->router - s->base, SIM_EV_ARRIVE, port, k);
@@ -287,30 +240,30 @@ void sim_link_put(struct sim_part *p, u32 node, u32 out, u32 k, u64 from, u64 to
 	sim_pkt_free(p, k);
 }
 
-/* Give the packet to a link; @k is a copy. */
+/* Give packet @k to a link, which takes ownership. */
 static void link_send(struct sim_part *p, u32 node, u32 out, u32 k)
 {
 	struct sim *s = p->sim;
 	struct sim_out *o = sim_out(s, node, out);
 	struct sim_pkt *q = &p->pkt[k];
 
-	sim_vc(s, node, out, q->vc)->used += sim_places(s, q->vc, q);
+	sim_vc(s, node, out, q->vc)->used += sim_place(s, q->vc, q->flits);
 	sim_note(p, ANG_TR_SEND, node, q, out, p->now, o->free);
 	o->flits += q->flits;
-	o->pkts[q->vc] += q->npkts;
-	p->acc.sent += q->npkts;
+	o->pkts[q->vc]++;
+	p->acc.sent++;
 	q->hops++;
 	if (!s->fault || !sim_retry_send(p, node, out, k))
 		sim_link_put(p, node, out, k, p->now, o->free);
 }
 
-/* Time that an output needs for a packet. */
+/* Return: time that an output needs for a packet. */
 static u64 out_time(const struct sim *s, u32 out, const struct sim_pkt *k)
 {
 	if (out < s->nports)
 		return s->link_ps[k->flits];
 	if (out == SIM_OUT_PE(s))
-		return sim_host_time(s, k->npkts, k->flits);
+		return sim_host_time(s, k->flits);
 	return sim_cycles(s, k->flits);
 }
 
@@ -324,13 +277,12 @@ static void out_take(struct sim_part *p, u32 node, u32 src, u32 out, u32 k)
 	if (out == SIM_OUT_PE(s)) {
 		copy = p->pkt[k];
 		sim_pkt_free(p, k);
-		done = sim_max(p->now + sim_host_time(s, copy.npkts, copy.flits),
-			       copy.tail);
+		done = sim_max(p->now + sim_host_time(s, copy.flits), copy.tail);
 		sim_deliver(p, node, &copy, done + s->cfg.eject);
 	} else if (out == SIM_OUT_RED(s)) {
 		sim_reducer_take(p, node, k, done);
 	} else if (out == SIM_OUT_ROOT(s)) {
-		/* Packets from the PE have spent the PEGroup's time already. */
+		/* Packets from the PE have been delayed by the PEGroup already. */
 		p->pkt[k].elig = p->now;
 		if (src != s->src0 + SIM_SRC_PE)
 			p->pkt[k].elig += sim_cycles(s, (u32)s->cfg.pegroup);
@@ -365,13 +317,12 @@ static void head_ask(struct sim_part *p, u32 node, u32 src);
 
 /* The head of a source has left; @next is the new head. */
 static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
-		   u32 npkts, u32 flits)
+		   u32 flits)
 {
 	struct sim *s = p->sim;
 
 	if (src < s->src0)
-		credit_return(p, node, src, sim_fifo(s, node, src)->free, npkts,
-			      flits);
+		credit_return(p, node, src, sim_fifo(s, node, src)->free, flits);
 	if (next)
 		head_ask(p, node, src);
 	if (src < s->src0)
@@ -383,7 +334,7 @@ static void popped(struct sim_part *p, u32 node, u32 src, u32 next, u32 tree,
 	else if (src == s->src0 + SIM_SRC_CREDIT)
 		sim_credit_left(p, node, tree);
 	else if (sim_is_result(s, src))
-		sim_result_left(p, node, tree, npkts);
+		sim_result_left(p, node, tree);
 }
 
 static void want(struct sim_out *o, u32 src)
@@ -407,13 +358,18 @@ static bool wanted(const struct sim *s, const struct sim_out *o)
 }
 
 /*
- * With store-and-forward the last packet of a train leaves only when all of it
- * has arrived.
+ * Return: time when the buffer of a packet to a host is free.  Flits leave the buffer one by one,
+ * at the rate of a link.  The channel to the host may be slower: the buffer is free when the last
+ * flit has left for the channel, which then still transfers this flit.  @done: time when the
+ * channel is free.
  */
-static u64 behind(const struct sim *s, const struct sim_pkt *q)
+static u64 host_left(const struct sim *s, const struct sim_pkt *q, u64 done)
 {
-	return s->cfg.vc == SIM_STORE_FORWARD && q->npkts > 1 ?
-	       s->link_ps[q->flits / q->npkts] : 0;
+	u64 flit = sim_host_time(s, q->flits) / q->flits;
+
+	if (flit <= s->link_ps[1])
+		return done;
+	return sim_max(done - (flit - s->link_ps[1]), q->tail);
 }
 
 static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
@@ -423,16 +379,16 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 	struct sim_out *o = sim_out(s, node, out);
 	u32 k = f->head;
 	struct sim_pkt *q = &p->pkt[k];
-	u32 next = q->next, tree = q->tree, npkts = q->npkts, flits = q->flits;
+	u32 next = q->next, tree = q->tree, flits = q->flits;
 	u64 rest, done;
 
 	p->acc.events++;
 	if (sim_is_result(s, src))
 		sim_note(p, ANG_TR_RESULT, node, q, src, p->now, p->now);
-	done = sim_max(p->now + out_time(s, out, q), q->tail + behind(s, q));
+	done = sim_max(p->now + out_time(s, out, q), q->tail);
 	o->free = out == SIM_OUT_PE(s) ? pe_take(s, node, done) : done;
 	o->turn = (u16)((src + 1) % s->nsrc);
-	f->free = sim_max(f->free, done);
+	f->free = sim_max(f->free, out == SIM_OUT_PE(s) ? host_left(s, q, done) : done);
 	if (f->adaptive) {
 		for (rest = f->todo; rest; rest &= rest - 1)
 			want_not(sim_out(s, node, ang_lowest(rest)), src);
@@ -446,11 +402,11 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 		p->pkt[k] = p->pkt[f->head];
 	} else {
 		f->head = next;
-		f->len = (u16)(f->len - npkts);
+		f->len--;
 	}
 	out_take(p, node, src, out, k);
 	if (!rest) {
-		popped(p, node, src, next, tree, npkts, flits);
+		popped(p, node, src, next, tree, flits);
 	} else if (rest == SIM_PE(s) && s->cfg.copies == SIM_LINKS_FIRST) {
 		want(sim_out(s, node, SIM_OUT_PE(s)), src);
 		sim_serve(p, node, SIM_OUT_PE(s));
@@ -458,8 +414,8 @@ static void grant(struct sim_part *p, u32 node, u32 src, u32 out)
 }
 
 /*
- * The first source, from the turn of @out on, that @out may serve now, or
- * ANG_NONE. @next: out: time of the next check.
+ * Return: the first source, from the turn of @out on, that @out may serve now, or ANG_NONE.
+ * @next: out: time of the next check.
  */
 static u32 out_first(struct sim_part *p, u32 node, u32 out, u64 *next)
 {
@@ -492,8 +448,8 @@ static u32 out_first(struct sim_part *p, u32 node, u32 out, u64 *next)
 }
 
 /*
- * The output that an adaptive head prefers to @out: the free output with most
- * room.
+ * Return: the output that an adaptive head takes: the free output with most room, which may be
+ * @out.
  */
 static u32 adapt_best(struct sim_part *p, u32 node, u32 src, u32 out)
 {
@@ -655,7 +611,7 @@ void sim_fifo_push(struct sim_part *p, u32 node, u32 src, u32 k)
 	if (p->trace)
 		note_arrival(p, node, src, &p->pkt[k]);
 	p->pkt[k].next = 0;
-	f->len = (u16)(f->len + p->pkt[k].npkts);
+	f->len++;
 	if (f->head) {
 		p->pkt[f->tail].next = k;
 		f->tail = k;

@@ -2,9 +2,18 @@
 /*
  * Windows of time, run by threads in parallel, in one process or several.
  *
- * Between windows all threads meet: they exchange mail and agree on the next
- * window in which a node has an event.  Waiting threads spin for a short time,
- * then yield.
+ * There are two phases per window, and in each a task per partition:
+ *
+ *   plan	takes mail from other partitions, and finds the next event.  The
+ *		thread that ends the last of these tasks agrees with the other
+ *		processes on the next window in which a node has an event
+ *   events	runs the events of the window.  The thread that ends the last of
+ *		these tasks exchanges mail with the other processes
+ *
+ * A thread does the task of its own partition.  If another thread is late, because
+ * another program uses its processor, a thread that waits does that task, too.  So a
+ * phase waits only for threads that have begun a task.  Results do not depend on
+ * which thread does a task.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -12,12 +21,25 @@
 #include <unistd.h>
 #include "sim.h"
 
-#define SPINS	2000
+#define SPINS	2000	/* checks for the next phase before a thread does tasks of others */
 
+/**
+ * struct crew - threads that run a simulation
+ * @sim: simulation
+ * @hand: threads
+ * @phase: number of the current phase; phases of the kind "plan" are odd (atomic)
+ * @ended: tasks of this phase that have ended (atomic)
+ * @window: current window
+ * @saved: time of the last checkpoint, in seconds since the start
+ * @quiet: windows since the last check of that time
+ * @stop: there are no events left, or the simulation stops at a checkpoint (atomic)
+ * @progress: state of the progress bar
+ */
 struct crew {
 	struct sim *sim;
-	u32 arrived;
-	u32 round;
+	struct hand *hand;
+	u64 phase;
+	u32 ended;
 	u64 window;
 	u64 saved;
 	u32 quiet;
@@ -31,7 +53,15 @@ struct crew {
 	} progress;
 };
 
+/**
+ * struct hand - a thread, and its partition
+ * @taken: last phase in which a thread has begun the task of the partition (atomic)
+ * @thread: thread
+ * @crew: all threads
+ * @index: partition of the thread
+ */
 struct hand {
+	u64 taken ____cacheline_aligned;
 	pthread_t thread;
 	struct crew *crew;
 	u32 index;
@@ -61,7 +91,7 @@ static void bar(struct crew *c, double part, double passed)
 	c->progress.drawn = true;
 }
 
-/* The counts of other threads are read while these threads wait. */
+/* Updates the progress bar.  No task runs meanwhile, so the counts of partitions can be read. */
 static void show_progress(struct crew *c)
 {
 	struct progress *g = &c->progress;
@@ -86,27 +116,15 @@ static void show_progress(struct crew *c)
 	bar(c, part < 1 ? part : 1, passed);
 }
 
-/* Barrier; the last thread to arrive calls @last before all continue. */
-static void meet(struct crew *c, void (*last)(struct crew *c))
+/* Ends the run.  A thread that is late may be reading @stop. */
+static void crew_stop(struct crew *c)
 {
-	u32 round = __atomic_load_n(&c->round, __ATOMIC_ACQUIRE);
-	u32 spins = 0;
-
-	if (__atomic_add_fetch(&c->arrived, 1, __ATOMIC_ACQ_REL) ==
-	    c->sim->threads) {
-		last(c);
-		c->arrived = 0;
-		__atomic_store_n(&c->round, round + 1, __ATOMIC_RELEASE);
-		return;
-	}
-	while (__atomic_load_n(&c->round, __ATOMIC_ACQUIRE) == round)
-		if (++spins > SPINS)
-			sched_yield();
+	__atomic_store_n(&c->stop, true, __ATOMIC_RELAXED);
 }
 
 /*
- * All processes must write a checkpoint at the same time: the latest clock
- * decides.
+ * Writes a checkpoint if one is due.  All processes must write it between the same windows, so
+ * they agree on the least of their clocks.
  */
 static void checkpoint(struct crew *c, u64 next)
 {
@@ -130,7 +148,8 @@ static void checkpoint(struct crew *c, u64 next)
 			s->checkpoint, strerror(-err));
 		exit(1);
 	}
-	c->stop = s->stopped;
+	if (s->stopped)
+		crew_stop(c);
 }
 
 /*
@@ -160,25 +179,18 @@ static void next_window(struct crew *c)
 	for (i = 0; i < s->threads; i++)
 		if (s->part[i].next < next)
 			next = s->part[i].next;
-	/*
-	 * sim_comm_max() finds the greatest number: complements turn the
-	 * earliest time into it.
-	 */
+	/* The complement of the earliest time is the greatest, so sim_comm_max() finds it. */
 	agreed[0] = ~next;
 	agreed[1] = count_most(s);
 	sim_comm_max(agreed, 2);
 	next = ~agreed[0];
 	s->busiest += agreed[1];
-	c->stop = next == SIM_NEVER;
 	c->window = next / s->window;
-	if (s->checkpoint && !c->stop)
+	if (next == SIM_NEVER)
+		crew_stop(c);
+	else if (s->checkpoint)
 		checkpoint(c, next);
 	show_progress(c);
-}
-
-static void exchange(struct crew *c)
-{
-	sim_comm_exchange(c->sim);
 }
 
 static void take(struct sim_part *p, struct sim_mails *box)
@@ -190,27 +202,88 @@ static void take(struct sim_part *p, struct sim_mails *box)
 	box->n = 0;
 }
 
+static void take_all(struct sim *s, struct sim_part *p, u32 index)
+{
+	u32 i;
+
+	if (s->nparts == 1)
+		return;
+	for (i = 0; i < s->threads; i++)
+		take(p, &s->part[i].out[p->index]);
+	if (s->inbox)
+		take(p, &s->inbox[index]);
+}
+
+static bool is_plan(u64 phase)
+{
+	return phase % 2;
+}
+
+/* Prepares the next phase: all tasks of this one have ended. */
+static void phase_end(struct crew *c, u64 phase)
+{
+	c->ended = 0;
+	if (is_plan(phase))
+		next_window(c);
+	else if (c->sim->nparts > 1)
+		sim_comm_exchange(c->sim);
+	__atomic_store_n(&c->phase, phase + 1, __ATOMIC_RELEASE);
+}
+
+/* Does the task of a partition.  Return: false: another thread has begun it. */
+static bool task_do(struct crew *c, u32 index, u64 phase)
+{
+	struct sim *s = c->sim;
+	struct sim_part *p = &s->part[index];
+	u64 before = __atomic_load_n(&c->hand[index].taken, __ATOMIC_RELAXED);
+
+	if (before != phase - 1 ||
+	    !__atomic_compare_exchange_n(&c->hand[index].taken, &before, phase, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	if (is_plan(phase)) {
+		take_all(s, p, index);
+		p->next = sim_next_time(p);
+	} else {
+		sim_run_window(p, c->window);
+	}
+	if (__atomic_add_fetch(&c->ended, 1, __ATOMIC_ACQ_REL) == s->threads)
+		phase_end(c, phase);
+	return true;
+}
+
+/* Does tasks that no thread has begun.  Return: false: there were none. */
+static bool tasks_help(struct crew *c, u64 phase)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < c->sim->threads; i++)
+		any |= task_do(c, i, phase);
+	return any;
+}
+
+/* Waits for the next phase.  Return: its number. */
+static u64 phase_wait(struct crew *c, u64 phase)
+{
+	u32 spins = 0;
+	u64 now;
+
+	while ((now = __atomic_load_n(&c->phase, __ATOMIC_ACQUIRE)) == phase)
+		if (++spins > SPINS && !tasks_help(c, phase))
+			sched_yield();
+	return now;
+}
+
 static void *work(void *arg)
 {
 	struct hand *h = arg;
 	struct crew *c = h->crew;
-	struct sim *s = c->sim;
-	struct sim_part *p = &s->part[h->index];
-	u32 i;
+	u64 phase = 1;
 
-	for (;;) {
-		p->next = sim_next_time(p);
-		meet(c, next_window);
-		if (c->stop)
-			break;
-		sim_run_window(p, c->window);
-		if (s->nparts == 1)
-			continue;
-		meet(c, exchange);
-		for (i = 0; i < s->threads; i++)
-			take(p, &s->part[i].out[p->index]);
-		if (s->inbox)
-			take(p, &s->inbox[h->index]);
+	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
+		task_do(c, h->index, phase);
+		phase = phase_wait(c, phase);
 	}
 	return NULL;
 }
@@ -230,8 +303,8 @@ static void start(struct sim *s)
 /** sim_run() - run a simulation until no events are left */
 void sim_run(struct sim *s)
 {
-	struct crew c = { .sim = s };
-	struct hand *hands = sim_zalloc(s->threads, sizeof(*hands));
+	struct hand *hands = sim_zalloc_lines(s->threads, sizeof(*hands));
+	struct crew c = { .sim = s, .hand = hands, .phase = 1 };
 	u32 i;
 
 	sim_lay_rows(s);

@@ -72,22 +72,20 @@
 static_assert(SIM_MAX_PORTS + 3 == 64, "a word of outputs");
 
 /**
- * struct sim_pkt - a packet, or a train of a message's packets that travel together
+ * struct sim_pkt - a packet
  * @tail: time when all of the packet is in the current buffer
  * @elig: earliest time when the packet may leave the buffer
  * @born: time when its host posted it
- * @value: operand of reductions: a sample of the payload; others: free for the
- *	workload
- * @src: node that injected it
- * @dst: target, ANG_NONE for a collective; of a reduce the receiver
- * @seq: reductions: as in struct ang_pkt; others: free for the workload
- * @next: next packet of its source, or next free one
+ * @value: operand of a reduction, a sample of the payload; other packets: free for the workload
+ * @src: node that injected the packet
+ * @dst: target; for a reduce, the receiver of the result; ANG_NONE: other collectives
+ * @seq: reductions: as in struct ang_pkt; other packets: free for the workload
+ * @next: next packet of the source, or next free packet
  * @flits: length
  * @hops: links crossed
  * @type: ANG_PKT_*
  * @tree: TreeId
- * @npkts: packets
- * @vc: virtual channel that it leaves on
+ * @vc: virtual channel on which the packet leaves
  * @bytes: payload
  * @fetch: bytes of the answer to an atomic operation
  */
@@ -104,19 +102,19 @@ struct sim_pkt {
 	u16 hops;
 	u8 type;
 	u8 tree;
-	u8 npkts;
 	u8 vc;
+	u8 pad;
 	u32 bytes;
 	u32 fetch;
 };
 
 /**
  * struct sim_fifo - a source
- * @ready: when the head may leave
- * @free: when the tail of the last packet that left has left
+ * @ready: time from which the head may leave
+ * @free: time when the tail of the previous packet has left
  * @head: first packet, 0 for none
  * @tail: last packet
- * @len: packets; a train counts as several
+ * @len: packets
  * @todo: outputs that the head still has to reach
  * @vc: virtual channel that the head leaves on, unless it is adaptive
  * @adaptive: the head is adaptive
@@ -134,12 +132,12 @@ struct sim_fifo {
 
 /**
  * struct sim_out - an output
- * @free: when the tail of its current packet has left
- * @kick: time of the event that checks its sources again, 0: none
+ * @free: time when the tail of the current packet has left
+ * @kick: time of the event at which the output checks its sources again, 0: none
  * @flits: number of flits carried
  * @pkts: number of packets carried, per virtual channel
  * @turn: source to serve first
- * @want: sources whose heads request it; sim.words words
+ * @want: sources whose heads request the output; sim.words words
  */
 struct sim_out {
 	u64 free;
@@ -166,16 +164,13 @@ struct sim_end {
 
 /**
  * struct sim_vc - a link's virtual channel, as its sender sees it
- * @used: flits of the buffer behind the link that are not known to be free, and
- *	flits that the rest of a train takes later
+ * @used: flits of the buffer behind the link that are not known to be free
  * @wait: an output waits for a credit, and no credit is in flight
  * @first: first credit that the sender has not counted, 0 for none
- * @last: last one
+ * @last: last credit that the sender has not counted
  *
  * A packet takes its room, see sim_place(), when its head leaves for the
- * buffer.  A train may leave if each of its packets has room by the time of its
- * own head; so @used may exceed the buffer by a train and by the credits that
- * arrive while the train leaves.
+ * buffer.
  */
 struct sim_vc {
 	u32 used;
@@ -186,7 +181,7 @@ struct sim_vc {
 
 /**
  * struct sim_credit - room of a packet that has left a buffer
- * @time: time when the sender learns of it
+ * @time: time when the sender learns of the room
  * @next: next credit of the same virtual channel, or next free credit
  * @flits: room
  */
@@ -198,13 +193,13 @@ struct sim_credit {
 
 /**
  * struct sim_retry - the sender of a link with faults, see retry.c
- * @resend: when it sends again, 0: not at all
+ * @resend: time when the sender sends packets again, 0: it does not
  * @rng: state of the generator that selects the packets
  * @open_ps: sum of the times that the @open packets take on the link
  * @open: packets that the far end has taken without the sender's knowledge
  * @first: first of the packets that the far end did not take, 0 for none
- * @last: last one
- * @held: their number
+ * @last: last of these packets
+ * @held: number of these packets
  */
 struct sim_retry {
 	u64 resend;
@@ -258,14 +253,14 @@ struct sim_tree {
  * @start: time when the adapter may start it
  * @born: time when the host posted it
  * @value: see struct sim_pkt
- * @next: next operation of the host, or next free one
+ * @next: next operation of the host, or next free operation
  * @dst: see struct sim_pkt
  * @tag: sim_pkt.seq of the next packet
  * @left: bytes that are not injected yet
  * @type: ANG_PKT_*
  * @tree: TreeId
  * @many: packets are numbered from @tag; otherwise each has the number @tag
- * @module: computing module of the node that injects it
+ * @module: computing module that injects the operation
  * @fetch: see struct sim_pkt
  */
 struct sim_op {
@@ -285,11 +280,11 @@ struct sim_op {
 
 /**
  * struct sim_nic - other state of a node
- * @cpu_free: time when its host has finished its sends
+ * @cpu_free: time when the host has finished its sends
  * @timer: time when the PE gets a credit packet, 0 for none
  * @rng: state of the workload's random numbers
  * @ops: first operation in progress, 0 for none
- * @last: last one
+ * @last: last operation in progress
  * @colls: number of collectives among the operations
  * @unreported: results not reported to the PE, over all trees
  * @credit: a credit packet for the PE is on its way
@@ -325,7 +320,7 @@ static_assert(SIM_MAX_PORTS * SIM_NVC + SIM_SRC_MOST <= SIM_EV_PORT,
  * @time: when it happens
  * @node: node, counted from the first of this process
  * @arg: see SIM_EV_*
- * @next: used within a window
+ * @next: link or number that event.c uses
  * @key: SIM_EV_* << SIM_EV_SHIFT | port
  */
 struct sim_ev {
@@ -393,7 +388,7 @@ struct sim_mails {
  * @lat_n: packets measured
  * @lat_sum: sum of their times from posting to delivery
  * @lat_max: longest of these times
- * @busy: link time used during the measurement, in ps
+ * @meas_flits: flits that reached a host during the measurement
  */
 struct sim_acc {
 	u64 last;
@@ -440,13 +435,13 @@ struct sim;
  * @heap: later events, a binary heap by time
  * @cur: events of the node being run
  * @cur_at: index of the next event in @cur
- * @node: that node
+ * @node: the node being run
  * @active: nodes with events in the window
  * @pushes: events put on @heap
  * @out: mail for each partition
  * @acc: counts
  * @trace: records, if the run is traced
- * @next: time of its next event
+ * @next: time of the next event of the partition
  */
 struct sim_part {
 	struct sim *sim;
@@ -486,13 +481,13 @@ struct sim_part {
 
 /**
  * struct sim_work - a workload
- * @name: its name
+ * @name: name of the workload
  * @start: start the operations of @node, or push events; may be NULL
  * @eject: handle a packet that reaches the host of @node at @time, now or later
  * @host: handle an event that the workload pushed
  * @stream: return the next packet of an endless stream, see inject.c; may be
  *	NULL
- * @shortest: with @stream: bytes of its shortest packet
+ * @shortest: with @stream: return the bytes of the shortest packet of the stream
  * @acks: @eject gets acknowledgements as well
  */
 struct sim_work {
@@ -516,11 +511,9 @@ struct sim_work {
  * @nsrc: sources of a router
  * @src0: first source that does not belong to a link
  * @words: words of a set of sources
- * @place: tori: flits of a buffer that each packet occupies, the length of the
- *	run's longest packet, except on the adaptive channel; 0: the packet's
- *	length
- * @bubble: further room in flits that a packet or train needs to enter a ring;
- *	on the channels of trees, which have no trains, that of a packet suffices
+ * @place: tori: the length of the run's longest packet in flits.  Each packet
+ *	occupies that much of a buffer, except on the adaptive channel, and
+ *	leaves that much free when it enters a ring; 0: the packet's length
  * @modules: computing modules of a node
  * @out_stride: bytes of a struct sim_out
  * @window: length of a window, not above the latency of any cable
@@ -528,8 +521,8 @@ struct sim_work {
  * @host_ps: time to or from the host, by flits
  * @header_ps: additional time of each packet to or from the host
  * @end: ends of cables, [nodes][nports]
- * @fault: faults of the same cables, or NULL: none
- * @retry: their senders, if @fault is not NULL
+ * @fault: faults of the cables, [nodes][nports]; NULL: none
+ * @retry: senders of the cables, [nodes][nports], if @fault is not NULL
  * @down: for each router of the fabric, ports whose links are down; NULL: none
  * @coord: TORUS of at most ANG_MAX_DIMS dimensions: coordinates of all nodes;
  *	else NULL
@@ -549,8 +542,8 @@ struct sim_work {
  *	[nodes][modules]
  * @pe_free: time when the channel to a module is free, [nodes][modules]
  * @work: workload
- * @arg: its parameters
- * @state: its memory, @state_size per node
+ * @arg: parameters of the workload
+ * @state: memory of the workload, @state_size bytes per node
  */
 struct sim {
 	struct sim_cfg cfg;
@@ -562,7 +555,6 @@ struct sim {
 	u32 src0;
 	u32 words;
 	u32 place;
-	u32 bubble;
 	u32 modules;
 	u32 out_stride;
 	u32 room;	/* TreeIds of a router */
@@ -639,36 +631,33 @@ static inline bool sim_is_switch(const struct sim *s, u32 node)
 	return ang_topo_is_switch(&s->topo, s->base + node);
 }
 
-/* Flits of the longest packet. */
+/* Return: flits of the longest packet. */
 static inline u32 sim_longest(const struct sim *s)
 {
 	return ang_flits_of(1, (u32)s->cfg.packet);
 }
 
 /*
- * Flits of a buffer that a packet occupies.  Tori count places of the longest
- * packet's length, as adapters do; otherwise free room might be split into
- * parts that are each too small for it.
+ * Return: flits of a buffer that a packet occupies.  On a torus a packet takes a place as long as
+ * the longest packet, as in adapters: otherwise free room might be split into parts that are each
+ * too small for the longest packet.
  */
 static inline u32 sim_place(const struct sim *s, u32 vc, u32 flits)
 {
 	return s->place && vc != SIM_VC_ADAPT ? s->place : flits;
 }
 
-/* Flits of a buffer that a train occupies. */
-static inline u32 sim_places(const struct sim *s, u32 vc, const struct sim_pkt *k)
-{
-	return s->place && vc != SIM_VC_ADAPT ? k->npkts * s->place : k->flits;
-}
-
-/* Is it a point-to-point packet of a host?  Adapters send all other types as answers. */
+/*
+ * Is it a point-to-point packet of a host?  Point-to-point packets of other types are answers of
+ * adapters.
+ */
 static inline bool sim_is_request(u32 type)
 {
 	return type == ANG_PKT_PUT || type == ANG_PKT_GET ||
 	       type == ANG_PKT_SEND || type == ANG_PKT_ATOMIC;
 }
 
-/* Cycles through a router. */
+/* Return: cycles that a packet takes through a router. */
 static inline u32 sim_hop(const struct sim *s, u32 node)
 {
 	return (u32)(sim_is_switch(s, node) ? s->cfg.switch_cycles :
@@ -723,7 +712,7 @@ static inline bool sim_is_result(const struct sim *s, u32 src)
 	return src >= sim_result(s, 0);
 }
 
-/* The next edge of the routers' clock. */
+/* Return: the edge of the routers' clock at or after @time. */
 static inline u64 sim_align(const struct sim *s, u64 time)
 {
 	return (time + s->cfg.clock - 1) / s->cfg.clock * s->cfg.clock;
@@ -734,10 +723,10 @@ static inline u64 sim_cycles(const struct sim *s, u32 n)
 	return s->cfg.clock * n;
 }
 
-/* Time of packets to or from the host. */
-static inline u64 sim_host_time(const struct sim *s, u32 npkts, u32 flits)
+/* Return: time that a packet takes to or from the host. */
+static inline u64 sim_host_time(const struct sim *s, u32 flits)
 {
-	return s->host_ps[flits] + npkts * s->header_ps;
+	return s->host_ps[flits] + s->header_ps;
 }
 
 static inline u64 sim_max(u64 a, u64 b)

@@ -14,9 +14,9 @@
  * @trees: trees
  * @bcasts: broadcasts of each participant over each of its trees
  * @packets: packets of the reduction on each tree
- * @reduce: node that gets its result, ANG_NONE for an allreduce
+ * @reduce: node that gets the result of each tree's reduction, ANG_NONE for an allreduce
  * @sum: result of each tree's first packet
- * @members: nodes that take part
+ * @members: number of nodes that take part in each tree
  */
 struct mix {
 	u32 msgs;
@@ -96,7 +96,7 @@ static void start(struct sim_part *p, u32 node)
 		start_tree(p, node, i);
 }
 
-/* The value of a broadcast is its source; sums are known in advance. */
+/* Checks target and value of a packet: source and tree give a broadcast's value, sums are known. */
 static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 time)
 {
 	const struct mix *m = p->sim->arg;
@@ -110,7 +110,7 @@ static void eject(struct sim_part *p, u32 node, const struct sim_pkt *k, u64 tim
 	else if (k->type == ANG_PKT_ALLREDUCE || k->type == ANG_PKT_RESULT)
 		wrong |= k->value != m->sum[k->tree];
 	p->acc.wrong += wrong;
-	p->acc.done += k->npkts;
+	p->acc.done++;
 }
 
 static const struct sim_work work = {
@@ -135,9 +135,6 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->routing = below(rng, 2);
 	c->acks = below(rng, 2);
 	c->packet = 16U << below(rng, 5);
-	c->train = 1U << below(rng, 3);
-	if (c->routing == SIM_DETERMINISTIC)
-		c->train = 1;
 	c->link_latency = 2000 + below(rng, 200000);
 	c->inject = below(rng, 400000);
 	c->eject = below(rng, 400000);
@@ -146,12 +143,6 @@ static void random_cfg(struct sim_cfg *c, u64 *rng)
 	c->pegroup = below(rng, 20);
 	c->reducer = below(rng, 10);
 	c->seed = draw(rng);
-}
-
-static void fit_trains(struct sim_cfg *c)
-{
-	while (c->train > 1 && c->train > sim_cfg_train_most(c))
-		c->train /= 2;
 }
 
 /*
@@ -164,9 +155,6 @@ static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 	e->cfg.loss = given->loss;
 	e->cfg.corrupt = given->corrupt;
 	e->cfg.fault_delay = given->fault_delay;
-	if (given->loss || given->corrupt || e->faults)
-		e->cfg.train = 1;
-	fit_trains(&e->cfg);
 	if (!given->fabric)
 		return;
 	e->cfg.fabric = given->fabric;
@@ -175,10 +163,9 @@ static void scenario_cfg(struct env *e, const struct sim_cfg *given, u64 *rng)
 	e->cfg.switch_cycles = below(rng, 5);
 	e->cfg.switch_latency = 2000 + below(rng, 200000);
 	e->cfg.switch_buffer = 4 + below(rng, 15);
-	fit_trains(&e->cfg);
 }
 
-/* Adds trees with random roots and participants. */
+/* Adds a tree with a random root and random participants. */
 static int random_tree(struct sim *s, struct mix *m, u32 tree, u64 *rng)
 {
 	u32 n = s->topo.nodes, percent = 20 + below(rng, 81), i;

@@ -27,8 +27,7 @@ void sim_trace_add(struct sim_part *p, u32 event, u32 node,
 		.time = from, .end = to, .node = id, .src = k->src,
 		.seq = k->seq, .bytes = k->bytes, .order = t->n,
 		.flits = k->flits, .event = (u8)event, .type = k->type,
-		.vc = k->vc, .tree = k->tree, .npkts = k->npkts,
-		.port = (u16)port,
+		.vc = k->vc, .tree = k->tree, .port = (u16)port,
 	};
 	t->n++;
 }
@@ -96,7 +95,7 @@ static void trace_text(struct sim *s, const struct sim_rec *rec, u32 n, FILE *to
 			.cycle = rec[i].time / s->cfg.clock,
 			.node = rec[i].node, .event = rec[i].event,
 			.type = rec[i].type, .tree = rec[i].tree,
-			.npkts = rec[i].npkts, .len = rec[i].bytes,
+			.npkts = 1, .len = rec[i].bytes,
 			.seq = rec[i].seq, .src = rec[i].src,
 			.port = rec[i].port, .vc = rec[i].vc,
 		};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of a simulation: events of a packet in each block.
+ * Records of a simulation.  A record is an event of a packet in a FIFO or an output of a router.
  */
 #ifndef ANG_SIM_TRACE_H
 #define ANG_SIM_TRACE_H
@@ -18,7 +18,15 @@ struct sim_pkt;
  * @time: start, in picoseconds
  * @end: end
  * @node: node
- * @src: this and all members down to @npkts as in struct ang_trace
+ * @src: node that injected the packet
+ * @seq: see struct sim_pkt
+ * @bytes: payload
+ * @order: number of the record in its partition
+ * @flits: length of the packet
+ * @event: ANG_TR_* or SIM_TR_ARRIVE
+ * @type: ANG_PKT_*
+ * @vc: virtual channel
+ * @tree: TreeId
  * @port: number of the source or output, see sim.h
  */
 struct sim_rec {
@@ -34,7 +42,6 @@ struct sim_rec {
 	u8 type;
 	u8 vc;
 	u8 tree;
-	u8 npkts;
 	u16 port;
 };
 

@@ -59,9 +59,9 @@ u32 work_local(const struct sim *s)
  * work_trees_on() - add trees over a block of nodes
  * @s: simulation
  * @trees: number of trees, from TreeId 0 on
- * @first_root: root of the first
+ * @first_root: root of the first tree
  * @spread: roots of the other trees are spread evenly, instead of being the
- *	same
+ *	root of the first tree
  * @block: sizes of the block, from node 0 on; no dimensions: all nodes
  *
  * Return: 0 or -EINVAL.
@@ -179,14 +179,14 @@ static bool is_complete(const struct sim *s, const struct result *r)
 static void complain(struct sim *s, const struct result *r)
 {
 	if (r->acc.refused) {
-		fprintf(stderr, "angara-sim: %llu operations failed: their routes cross links that are down; --routes leads around a link\n",
+		fprintf(stderr, "angara-sim: %llu operations failed: their routes cross links that are down; give other routes with --routes FILE\n",
 			(unsigned long long)r->acc.refused);
 		return;
 	}
 	fprintf(stderr, "angara-sim: %llu packets stuck, %llu wrong",
 		(unsigned long long)r->lost, (unsigned long long)r->acc.wrong);
 	if (s->expect)
-		fprintf(stderr, ", %llu of %llu done",
+		fprintf(stderr, ", %llu of %llu deliveries",
 			(unsigned long long)r->acc.done,
 			(unsigned long long)s->expect);
 	if (r->lost)

@@ -3,9 +3,9 @@
  * Command flits: a torus of textbook routers (Dally & Towles, chapters 16 to 19),
  * moved flit by flit, cycle by cycle.
  *
- * Dimension order, two virtual channels with a date line on each ring, wormhole
- * flow control by credits.  Routers compute routes one hop ahead, which takes
- * no time.  Allocation of a virtual channel, allocation of the switch,
+ * The routers use dimension order, two virtual channels with a date line on each
+ * ring, and wormhole flow control by credits.  They compute routes one hop ahead,
+ * which takes no time.  Allocation of a virtual channel, allocation of the switch,
  * traversal of the switch, and the link take a cycle each.  A terminal draws a
  * random number each cycle to generate a packet. booksim2.csv has the results
  * of another simulator, BookSim 2, for the same networks.
@@ -27,6 +27,8 @@ static const struct sim_opt flits_opts[] = {
 	{ "flits", SIM_T_NUMBER, "17", "length of a packet, 1 to 1000", 1, 1000 },
 	{ "depth", SIM_T_NUMBER, "64", "flits of a virtual channel's buffer, 1 to 10000",
 	  1, 10000 },
+	{ "date-line", SIM_T_TEXT, "path",
+	  "VC 1 on the whole 'path' along a ring that crosses the date line, or from the 'crossing' on" },
 	{ "warmup", SIM_T_NUMBER, "10000", "cycles, not measured", 0, CYCLES_MOST },
 	{ "cycles", SIM_T_NUMBER, "20000", "measured", 1, CYCLES_MOST },
 	{ "check", SIM_T_FLAG, NULL, "compare flits and credits every 61 cycles" },
@@ -93,10 +95,13 @@ static int flits_one(struct env *e, struct out *o, struct traffic *c,
 
 static void flits_args(const struct env *e)
 {
-	const char *pattern = arg_text("pattern");
+	static const char * const used[] = { "torus", "fabric", "modules", "seed", NULL };
+	const char *pattern = arg_text("pattern"), *unused = args_unused(used);
 	u32 d;
 
 	need_torus(e, "flits");
+	if (unused)
+		bad_usage("--%s: the routers of 'flits' do not use it", unused);
 	if (e->comm.size > 1)
 		bad_usage("flits: cannot run in several processes");
 	if (e->trace || e->heatmap || e->checkpoint || e->restore || e->routes || e->faults)
@@ -115,6 +120,7 @@ static void flits_args(const struct env *e)
 
 static int flits_cmd(struct env *e)
 {
+	static const char *const lines[] = { "path", "crossing", NULL };
 	char *copy = strdup(arg_text("load")), *rest = copy, *item;
 	struct flit_rule rule = {
 		.tick = e->cfg.clock, .nvc = 2, .hvc = 2, .alloc = 1,
@@ -127,6 +133,7 @@ static int flits_cmd(struct env *e)
 	c.pattern = (u32)pattern_find(arg_text("pattern"));
 	c.flits = (u32)arg_number("flits");
 	rule.longest = c.flits;
+	rule.crossing = arg_choice("date-line", arg_text("date-line"), lines) == 1;
 	rule.host_in = (u32)arg_number("depth");
 	c.warmup = arg_number("warmup") * rule.tick;
 	c.end = c.warmup + arg_number("cycles") * rule.tick;

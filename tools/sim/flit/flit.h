@@ -5,14 +5,14 @@
  * A tick is the time of a flit on a link.  It equals a cycle of the routers if
  * links carry a flit per cycle; otherwise delays are rounded to ticks.
  *
- * A router has inputs and outputs: VCs of its links, by port, then those of its
- * hosts.  In a tick the head flits at the front of inputs request outputs
- * (allocation of VCs), and inputs that have an output request its port
- * (allocation of the switch); both serve requests in turn.  An output belongs
- * to one packet until its tail has left, so flits of packets never mix in a VC;
- * VCs share a link flit by flit.  A flit that leaves a router becomes an
- * arrival at the next router some ticks later, and a credit for the previous
- * router.
+ * A router has inputs and outputs: first the VCs of its links, by port, then the
+ * inputs from its hosts and the outputs to its hosts.  In a tick the head flits
+ * at the front of inputs request outputs (allocation of VCs), and inputs that
+ * have an output request the port of this output (allocation of the switch).
+ * Both allocations serve requests in turn.  An output belongs to one packet until
+ * the packet's tail has left, so flits of packets never mix in a VC; VCs share a
+ * link flit by flit.  A flit that leaves a router becomes an arrival at the next
+ * router some ticks later, and a credit for the previous router.
  *
  * Routers affect each other by arrivals and credits only, so their order within
  * a tick makes no difference.  Routers and hosts without flits cost nothing.
@@ -30,8 +30,8 @@
 
 /**
  * struct flit - a flit
- * @pkt: its packet
- * @nr: its number in the packet; 0 is the head
+ * @pkt: packet of the flit
+ * @nr: number of the flit in the packet; 0 is the head
  */
 struct flit {
 	u32 pkt;
@@ -46,7 +46,7 @@ struct flit {
  * @src: node
  * @dst: node
  * @rank: target module
- * @next: next packet of its host, or next free one
+ * @next: next packet of its host, or next free packet
  * @flits: length
  * @got: flits that have reached the target
  * @hops: links crossed
@@ -97,10 +97,10 @@ struct flit_in {
  * struct flit_out - an output: a VC behind a port
  * @owner: input whose packet uses this output, FLIT_NONE: none
  * @turn: input to serve first
- * @room: flits that the buffer behind it can take, as known here
+ * @room: flits that the buffer behind the output can take, as far as the router knows
  * @rest: flits of the owner's packet for which @room has been reserved
  * @pad: room that a packet occupies beyond its flits, see struct flit_rule
- * @free: PCIe: when its channel can take the next flit, in ps
+ * @free: PCIe: time when the channel of the output can take the next flit, in ps
  */
 struct flit_out {
 	u32 owner;
@@ -129,8 +129,8 @@ struct flit_port {
 
 /**
  * struct flit_host - a computing module, or the terminal of a node
- * @next: time of its next packet, in ps; SIM_NEVER: no more
- * @free: PCIe: time when its channel is free, in ps
+ * @next: time of the next packet, in ps; SIM_NEVER: no more packets
+ * @free: PCIe: time when the channel from the host is free, in ps
  * @count: packets generated
  * @first: terminal: first packet that waits; FLIT_NONE: none
  * @last: terminal: last packet that waits
@@ -188,16 +188,18 @@ struct flit_slot {
  * @nvc: VCs of a link
  * @hvc: inputs of hosts at a router, and outputs to them
  * @alloc: ticks from the allocation of a VC to that of the switch
- * @one_way: inputs of a port share one input of the switch; otherwise each has
- *	its own
+ * @one_way: the inputs of a port share one input of the switch; otherwise each
+ *	input has its own input of the switch
  * @whole: a packet leaves only if there is room for all of it
  * @place: with @whole: flits of a buffer of VC 0 that each packet occupies; 0:
  *	the packet's length
  * @spare: with @whole: further room in flits that a packet needs to enter a
  *	ring of a torus
  * @longest: flits of the longest packet
- * @date_line: dimension order, on VC 1 along a ring whose date line the packet
- *	crosses; otherwise routes of the fabric on VC 0
+ * @date_line: packets take dimension order, and VC 1 along a ring whose date line
+ *	they cross; otherwise they take the routes of the fabric on VC 0
+ * @crossing: with @date_line: packets take VC 1 only from the hop across the date
+ *	line on
  * @adaptive: packets take any shortest path on VC 1
  * @host_in: flits that an input of a host holds
  * @hosts: kind of hosts
@@ -213,6 +215,7 @@ struct flit_rule {
 	u32 spare;
 	u32 longest;
 	bool date_line;
+	bool crossing;
 	bool adaptive;
 	u32 host_in;
 	const struct flit_hosts *hosts;
@@ -367,13 +370,13 @@ static inline struct flit_out *flit_out(struct flit_net *n, u32 router, u32 out)
 	return &n->out[(size_t)router * n->inputs + out];
 }
 
-/* Flits that a packet occupies in the buffer behind an output, or of an input. */
+/* Return: flits that a packet occupies in the buffer behind output @out, or of input @out. */
 static inline u32 flit_place(const struct flit_net *n, u32 out, u32 flits)
 {
 	return n->rule.place && !(out % n->rule.nvc) ? n->rule.place : flits;
 }
 
-/* First input, or output, of hosts. */
+/* Return: number of the first input from hosts, which is also that of the first output to hosts. */
 static inline u32 flit_host0(const struct flit_net *n)
 {
 	return n->nports * n->rule.nvc;

@@ -138,10 +138,10 @@ static u64 to_ticks(const struct flit_net *n, u64 ps)
 }
 
 /*
- * A flit that passes the switch of a textbook's router in tick t passes the
- * crossbar in t + 1, is on the channel in t + 2 and in the next buffer in t +
- * 3; its credit takes two ticks.  In networks that are not the textbook's,
- * cables and routers have the fabric's delays.
+ * Sets the delays of a port, and the depth of the buffers behind it.  In a textbook's network, a
+ * flit that passes the switch in tick t passes the crossbar in t + 1, is on the channel in t + 2
+ * and in the next buffer in t + 3; its credit takes two ticks.  In other networks, cables and
+ * routers have the fabric's delays.
  */
 static void port_times(struct flit_net *n, u32 router, struct flit_port *p)
 {
@@ -182,7 +182,7 @@ static u32 lay_ports(struct flit_net *n)
 	return most;
 }
 
-/* The room behind an output is the size of the input that it leads to. */
+/* Places the buffers.  The room behind an output is the size of the input to which it leads. */
 static void lay_buffers(struct flit_net *n)
 {
 	u32 i, j, total = 0;
@@ -264,7 +264,7 @@ int flit_init(struct flit_net *n, struct sim *s, const struct traffic *c,
 	/* Packets arrive in an adapter's FIFO flit by flit. */
 	if (rule->hosts->pcie)
 		most = sim_max(most, (s->cfg.inject + sim_cycles(s, (u32)s->cfg.router) +
-				      (ANG_FIFO + 2) * sim_host_time(s, 1, rule->longest)) /
+				      (ANG_FIFO + 2) * sim_host_time(s, rule->longest)) /
 				     rule->tick + 4);
 	if (most >= SLOTS_MOST) {
 		fprintf(stderr, "angara-sim: a delay takes %llu times as long as a flit on a link; the flit engine supports less than %u times\n",

@@ -40,7 +40,7 @@ static void pump(struct flit_net *n, u32 rank)
 		n->pkt[k].born = h->next;
 		flit_describe(n, k, rank);
 		start = sim_max(h->free, h->next);
-		h->free = start + sim_host_time(s, 1, n->pkt[k].flits);
+		h->free = start + sim_host_time(s, n->pkt[k].flits);
 		each = (h->free - start) / n->pkt[k].flits;
 		start += s->cfg.inject + sim_cycles(s, (u32)s->cfg.router);
 		for (i = 0; i < n->pkt[k].flits; i++) {
@@ -101,7 +101,7 @@ static void take(struct flit_net *n, u32 router, u32 out, struct flit f)
 {
 	struct flit_out *o = flit_out(n, router, flit_host0(n) + out);
 	u32 flits = n->pkt[f.pkt].flits;
-	u64 each = sim_host_time(n->s, 1, flits) / flits;
+	u64 each = sim_host_time(n->s, flits) / flits;
 	u64 now = n->now * n->rule.tick;
 
 	/* The channel may have become free within the last tick. */

@@ -18,7 +18,7 @@ static struct flit_rule rule_of(const struct sim *s, const struct traffic *c)
 		.whole = true,
 		.longest = ang_flits_of(1, c->bytes),
 		.place = s->place,
-		.spare = s->bubble,
+		.spare = s->place,
 		.adaptive = s->cfg.routing == SIM_ADAPTIVE,
 		.host_in = (ANG_FIFO + 1) * ang_flits_of(1, c->bytes),
 		.hosts = &flit_pcie,
@@ -30,7 +30,7 @@ static struct flit_rule rule_of(const struct sim *s, const struct traffic *c)
 /**
  * flit_traffic() - run traffic on the flit engine
  * @e: environment
- * @s: fabric of one partition; freed
+ * @s: fabric of one partition; this function frees it
  * @c: traffic, with its gaps
  * @r: out
  *

@@ -23,7 +23,7 @@ use Paper::Run;
 # links, as the torus of its messages has them, and 16 roots.
 our %RULES = (coll => [qw(wrap-around root)], heat2d => [qw(wrap-around root)],
 	      spmv => ['stripe']);
-# Their values that are not the default.
+# The values of these rules that are not the default.
 use constant {MESH => 'none', MIDDLE => 'middle', STRIPED => 'a block on all trees'};
 
 # Random numbers are the same in each run, because results are cached by command
@@ -52,7 +52,7 @@ sub origins
 	return $rows;
 }
 
-# The value at part $part of $parts of a range.
+# Returns the value that a range has in part $part of its $parts equal parts.
 sub value_at
 {
 	my ($range, $part, $parts) = @_;
@@ -100,7 +100,8 @@ sub samples
 	return @samples;
 }
 
-# Returns the options of a sample; mesh_options adds those without wrap-around.
+# Returns the options of a sample, except those of a tree without wrap-around links,
+# which mesh_options adds.
 sub text_of
 {
 	my (%options) = @_;
@@ -124,8 +125,8 @@ sub mesh_options
 }
 
 # mesh_jobs OP, NAME, SAMPLE, TORI, OPTIONS: returns the jobs of a sample without
-# wrap-around links, for the tori that have other links than a mesh: a ring of two
-# nodes is a line.
+# wrap-around links. Tori of at most two nodes along each dimension have no jobs: as
+# a ring of two nodes is a line, they are the same as a mesh.
 sub mesh_jobs
 {
 	my ($op, $name, $sample, $tori, $options) = @_;
@@ -175,7 +176,7 @@ use constant CYCLE => 0.002;
 # The largest number of cycles of the PEGroup that is tried.
 use constant PEGROUP_MOST => 200;
 
-# pegroup RUN, BAND, SAMPLE, WANT: the fewest cycles of the PEGroup for which
+# pegroup RUN, BAND, SAMPLE, WANT: returns the fewest cycles of the PEGroup for which
 # the ratio on eight nodes is WANT, or nothing.
 sub pegroup
 {
@@ -189,8 +190,8 @@ sub pegroup
 	return;
 }
 
-# Returns the jobs of a sample of figure 7: all tori. A quick run has one without
-# wrap-around links.
+# Returns the jobs of a sample of figure 7: all tori. A quick run simulates one torus
+# without wrap-around links.
 sub coll_jobs
 {
 	my ($i, $sample, $options, $quick) = @_;
@@ -222,8 +223,8 @@ sub heat_jobs
 			  "--bytes 8 $cycles " . text_of(%coll)));
 }
 
-# Returns the jobs of the bands, of SpMV with each routing: those that take longest
-# are the last. Samples that no time of the PEGroup fits are left out.
+# Returns the jobs of the bands, those of SpMV with each routing. The jobs that take
+# longest are the last. Samples that no time of the PEGroup fits are left out.
 sub jobs
 {
 	my ($run, $rows, $ref, $quick) = @_;
@@ -255,7 +256,7 @@ sub jobs
 	return @jobs;
 }
 
-# band RUN, NAME, VALUE: least and greatest VALUE->(ID) of a band's jobs, or
+# band RUN, NAME, VALUE: returns the least and greatest VALUE->(ID) of a band's jobs, or
 # nothing without jobs.
 sub band
 {
@@ -302,7 +303,8 @@ sub ratio_trend
 	});
 }
 
-# ratio_drops RATIO: how often RATIO->(TORUS) decreases in 3D and in 4D.
+# ratio_drops RATIO: returns how often RATIO->(TORUS) decreases from one torus to the
+# next, in 3D and in 4D together.
 sub ratio_drops
 {
 	my ($ratio) = @_;
@@ -374,7 +376,7 @@ sub heat
 }
 
 # Returns SpMV's gains in per cent, of all samples of a band with a routing, in
-# ascending order. No routing is fitted to each sample.
+# ascending order. The routing is not fitted again for each sample.
 sub spmv_gains
 {
 	my ($run, $band, $routing, $nodes) = @_;
@@ -401,8 +403,8 @@ sub spmv_nodes
 }
 
 # spmv_each RUN, ROUTING, VALUE: returns VALUE->(GAIN...) of each sample of the
-# band with several numbers of nodes, in ascending order. GAIN: by number of nodes,
-# in per cent.
+# band with several numbers of nodes; the results are in ascending order. GAIN: in per
+# cent, in the order of the numbers of nodes.
 sub spmv_each
 {
 	my ($run, $routing, $value) = @_;
@@ -413,8 +415,8 @@ sub spmv_each
 	} $run->series("band-spmv-$routing");
 }
 
-# quantiles SORTED, SHARE...: returns for each SHARE the least of the values that
-# at least this share of them does not exceed.
+# quantiles SORTED, SHARE...: returns for each SHARE the least value V for which at
+# least this share of the values are V or less.
 sub quantiles
 {
 	my ($sorted, @shares) = @_;
@@ -447,7 +449,8 @@ sub drops
 	return scalar grep { $values[$_] < $values[$_ - 1] } 1 .. $#values;
 }
 
-# gain_drops GAIN...: how often SpMV's gain, in per cent, decreases to the next.
+# gain_drops GAIN...: returns how often SpMV's gain decreases from one GAIN, in per cent,
+# to the next.
 sub gain_drops
 {
 	return drops(map { $_ / 100 } @_);
@@ -456,8 +459,8 @@ sub gain_drops
 # The gain of the heat equation, in per cent, that counts as visible.
 use constant VISIBLE => 5;
 
-# heat_start GAIN: of gains by cells and nodes, returns the greatest gain on at most
-# 64 nodes in per cent, and the most nodes up to which no gain is visible.
+# heat_start GAIN: returns the greatest gain on at most 64 nodes in per cent, and the
+# most nodes up to which no gain is visible. GAIN: by cells and nodes.
 sub heat_start
 {
 	my ($gain) = @_;

@@ -73,7 +73,7 @@ sub measure
 		Paper::Run::spew($kept, $text);
 	}
 	($self->{date}{$name}) = $text =~ /^# measured on ([\d-]+) /m or
-		die "paper: $kept: no date\n";
+		die "paper: $kept: no line '# measured on DATE': delete the file\n";
 	for (split(/\n/, $text)) {
 		/^(\d+) ([\d.]+) # ([\d.]+) to ([\d.]+)$/ or next;
 		$self->{time}{$name}{$1} = {median => $2, least => $3, most => $4};

@@ -75,7 +75,7 @@ our @SPMV = (
 	 '--routing deterministic --ranks last', 9],
 );
 
-# A smaller case, to compare parameters, and the parameters.
+# A smaller case of SpMV, in which @SPMV_CHOICES compares parameters.
 our $CHOICE_NODES = 512;
 our $CHOICE_ROWS = 640000;
 our $SPMV = "spmv --from $CHOICE_NODES --to $CHOICE_NODES --rows $CHOICE_ROWS";
@@ -95,7 +95,6 @@ our @SPMV_BANDS_QUICK = (
 );
 our @SPMV_CHOICES = (
 	['base', 'as chosen'],
-	['train', 'packets in trains of 2', '--train 2'],
 	['rows', 'half of the rows', '--rows 320000'],
 	['ranks', 'neighbouring ranks along the last dimension', '--ranks last'],
 	['order', 'messages in dimension order instead of adaptively',
@@ -196,7 +195,7 @@ sub doubled
 	return join('x', map { 2 * $_ } split(/x/, $torus));
 }
 
-# The middle node of a block, counted in its torus: X is the fastest.
+# Returns the number of a block's middle node in its torus, in which X is the fastest.
 sub middle
 {
 	my ($torus, $block) = @_;
@@ -284,9 +283,8 @@ sub choices
 	return @jobs;
 }
 
-# SpMV has an eighth of the published rows, so that packets need no trains; the
-# table of parameters shows the effect of fewer rows and of trains. A quick run
-# stops at 32 nodes.
+# SpMV has an eighth of the published rows, which take hours; the table of
+# parameters shows the effect of fewer rows. A quick run stops at 32 nodes.
 our $SPMV_ROWS = 2560000;
 
 sub figure9
@@ -441,8 +439,8 @@ sub fits
 			   '--step-overhead 0s', cost => 3));
 }
 
-# The published numbers with cut-through and with store-and-forward, for which
-# hosts need 180 ns.
+# Returns the jobs of the published numbers with cut-through, and with
+# store-and-forward and 180 ns of host time.
 sub both
 {
 	my ($quick) = @_;

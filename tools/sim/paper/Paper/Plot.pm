@@ -22,7 +22,7 @@ sub new
 	return bless {%arg}, $class;
 }
 
-# Blocks of rows, for "index" of gnuplot.
+# Writes a table of blocks of rows, which gnuplot selects by "index".
 sub table
 {
 	my ($self, $name, @blocks) = @_;
@@ -42,7 +42,7 @@ sub quoted
 	return "'$text'";
 }
 
-# draw NAME, SCRIPT, VARIABLES: NAME.png and NAME.svg.
+# draw NAME, SCRIPT, VARIABLES: draws NAME.png and NAME.svg from the table of this name.
 sub draw
 {
 	my ($self, $name, $script, %set) = @_;

@@ -14,7 +14,7 @@ use Paper::Plan;
 use Paper::Speed;
 use Paper::Spmv;
 
-# Published numbers by name; quoted commas occur only in the last column.
+# Reads the published numbers, by name; quoted commas occur only in the last column.
 sub reference
 {
 	my ($path) = @_;
@@ -40,8 +40,8 @@ sub new
 	return bless {%arg, judged => {}}, $class;
 }
 
-# judge REFERENCE, VALUE: returns whether VALUE is within the margin, and its
-# difference from REFERENCE
+# judge REFERENCE, VALUE: returns whether VALUE is within the margin of REFERENCE, and
+# the difference between them
 sub judge
 {
 	my ($ref, $value) = @_;
@@ -111,8 +111,8 @@ sub published
 	return $ref->{value};
 }
 
-# The kinds that are counted separately: a trend or a bound is met more easily than a
-# number.
+# Returns the kind under which a published number is counted: a trend or a bound is met
+# more easily than a number, so kinds are counted separately.
 sub kind
 {
 	my ($ref) = @_;
@@ -235,8 +235,9 @@ sub limits
 	return Paper::Band::heat($self->what, $cells, 32768);
 }
 
-# Returns the band of a published number, as text, and whether the number is
-# within it: several if it has several bands that differ.
+# Returns the band of a published number as text, and whether the number is within the
+# band. A number with several bands gets the text of all bands, and an answer for each
+# band if the answers differ.
 sub band_of
 {
 	my ($self, $name) = @_;
@@ -257,7 +258,7 @@ sub band_of
 	return (join(' to ', map { number($_) } @band) . $decreases, inside($ref, @band));
 }
 
-# Returns the first arguments of the functions for bands of the heat equation.
+# Returns the first three arguments of the functions in Paper::Band for the heat equation.
 sub what
 {
 	my ($self) = @_;
@@ -265,9 +266,9 @@ sub what
 	return @$self{qw(run ref quick)};
 }
 
-# Is the published number within the band? A number that each sample is fitted to,
-# but for the rounding of times, is not compared. A bound holds for the whole band,
-# for a part of it, or not.
+# Says whether the published number is within the band. If each sample is fitted to the
+# number, the band differs from the number only by the rounding of times, and is not
+# compared. A bound holds for the whole band, for a part of the band, or not.
 sub inside
 {
 	my ($ref, $least, $most) = @_;
@@ -281,9 +282,9 @@ sub inside
 	       $ref->{value} > $most ? 'above' : 'within';
 }
 
-# tally USE, KIND: returns, for what is judged and has a use such as "fitted", and a
-# kind if it is given: their count, how many are within their margin, and the names of
-# the others.
+# tally USE, KIND: counts the published numbers that are judged and have the use USE, such
+# as "fitted", and the kind KIND, if given. Returns how many there are, how many are within
+# their margin, and a text with the names of the others.
 sub tally
 {
 	my ($self, $use, $kind) = @_;
@@ -335,7 +336,7 @@ sub summary
 	return $text . ($left ? ", $left are not judged" : '') . $out;
 }
 
-# Returns the numbers of the summary as a table, and those of the known numbers.
+# Returns a table of the summary's counts, and of the counts of known numbers.
 sub counts
 {
 	my ($self) = @_;
@@ -382,7 +383,7 @@ sub least_fit
 	return;
 }
 
-# Returns the one of two routings whose gain of SpMV is nearer to the published
+# Returns the routing, of two, whose gain of SpMV is nearer to the published
 # gain, on the greatest number of nodes for which both are simulated; undefined
 # in a quick run.
 sub routing_fit
@@ -431,8 +432,8 @@ sub fits
 		 $self->routing_fit // 'not run', $default{' routing'}]);
 }
 
-# count_within REFERENCES, VALUES, USE: how many numbers with this use there are, and how
-# many of them are within their margin, by rule. VALUES: by rule and name.
+# count_within REFERENCES, VALUES, USE: returns how many numbers have this use, and how
+# many of these are within their margin, by rule. VALUES: by rule and name.
 sub count_within
 {
 	my ($ref, $values, $use) = @_;

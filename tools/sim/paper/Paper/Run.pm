@@ -54,7 +54,7 @@ sub slurp
 	return <$file>;
 }
 
-# Write the whole file or nothing.
+# Writes a file under its name only when the file is complete.
 sub spew
 {
 	my ($path, $text) = @_;
@@ -376,7 +376,7 @@ sub run
 	$self->clear;
 }
 
-# The result of a job: {rows, wall, cpu, kib}.
+# Returns the result of a job: {rows, wall, cpu, kib}.
 sub answer
 {
 	my ($self, $id) = @_;

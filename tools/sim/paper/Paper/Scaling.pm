@@ -12,7 +12,8 @@ use Paper::Plan;
 use constant SHORT => 0.2;
 
 # Threads, or processes of one thread, share one simulation (strong scaling), or
-# each has the same number of nodes (weak scaling). A quick run has up to two.
+# each has the same number of nodes (weak scaling). A quick run has at most two threads
+# or processes.
 # Times count only if the machine has a processor for each thread or process.
 my @WAYS = (1, 2, 4, 8);
 my %WEAK = (1 => '8x16x16', 2 => '16x16x16', 4 => '16x16x32', 8 => '16x32x32');

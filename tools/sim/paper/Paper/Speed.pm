@@ -2,7 +2,8 @@
 #
 # Speed and memory of the simulator.
 #
-# Rates are per second of a processor, so other processes change them little.
+# Rates are per second of processor time; other processes lower them only as far as they
+# use caches, memory and the processor's other hardware threads.
 # Times are of wall clock; other processes make them longer, so each comes with
 # the share of the machine's processors that others used meanwhile.  A
 # simulation takes at most its processor time on an idle machine.
@@ -16,8 +17,8 @@ use Paper::Plan;
 use Paper::Report;
 use Paper::Scaling;
 
-# Millions of router-cycles per second of BookSim 2 on one core, least and most
-# at each load: uniform traffic of packets of one flit on 8x8x8. The rate at
+# Speed of BookSim 2 on one core, in millions of router-cycles per second, for uniform
+# traffic of packets of one flit on 8x8x8: load, least and greatest speed. The speed at
 # load 0.2 is a third of that at 0.05.
 my @BOOKSIM = (['0.05', 0.6, 0.9], ['0.2', 0.2, 0.3]);
 
@@ -149,7 +150,7 @@ sub time_table
 # Ids of the simulations of both engines, and of the textbook's routers.
 my @ENGINES = (map({ ("speed-$_", "speed-$_-1") } qw(packet flit)), 'speed-textbook');
 
-# Both engines with the same traffic. The flit engine counts the routers that
+# Compares both engines with the same traffic. The flit engine counts the routers that
 # have flits; the packet engine has the same number, as packets, load and routes
 # are the same. Packets of one flit have no row at 0.4, because they saturate
 # both engines, which then do not do the same work.

@@ -24,8 +24,8 @@ sub limits
 	       qw(adaptive deterministic);
 }
 
-# Returns the nodes and rows of these bands. They differ from those of the published
-# number.
+# Returns the nodes and rows of the bands of limits(). The published number is for other
+# nodes and rows.
 sub case
 {
 	my ($report, $name) = @_;
@@ -35,8 +35,8 @@ sub case
 	return "$nodes nodes, " . Paper::Plot::spaced($band->{rows}) . ' rows';
 }
 
-# Returns the bands of SpMV's published numbers by routing, and whether these are within
-# them.
+# Returns a table of the bands of SpMV's published numbers by routing, and whether the
+# numbers are within their bands.
 sub bands
 {
 	my ($report) = @_;
