@@ -71,7 +71,7 @@ struct fi_provider *fi_prov_ini(void);
 /**
  * struct afi_name - address of an endpoint
  * @fabric_id: fabric
- * @node: node in it
+ * @node: node in the fabric
  * @ctx: context on that node
  * @ep: number of the endpoint in that context
  * @serial: distinguishes successive endpoints with this address: number of the
@@ -180,11 +180,11 @@ struct afi_await {
  * struct afi_mr - a memory region
  * @fid: the program's handle
  * @domain: its domain
- * @mr: region of the context
+ * @mr: region in the adapter's domain
  * @base: start
  * @len: bytes
  * @writable: local operations may write to it
- * @cntrs: counters of remote operations on it: write, [1]: read; or NULL
+ * @cntrs: [0]: counter of remote writes to it, [1]: of remote reads; NULL: none
  */
 struct afi_mr {
 	struct fid_mr fid;
@@ -224,7 +224,7 @@ struct afi_dir_entry {
 /**
  * struct afi_listed - an entry of a peer's directory
  * @key: key that the program uses
- * @akey: as in the directory; 0: none
+ * @akey: as in struct afi_dir_entry; 0: nothing is cached
  * @peer: peer
  */
 struct afi_listed {
@@ -252,8 +252,8 @@ struct afi_listed {
  *	has failed
  * @group_heard: a message about joining a group has arrived.  Return: false:
  *	cannot be handled now, deliver it again
- * @group_misses: a member is gone: does the join, directly or indirectly, wait
- *	for it?
+ * @group_misses: does the group need a member that is gone?  See
+ *	afi_group_misses()
  * @group_fail: a group has failed, see afi_group_fail()
  * @calls_fail: end the operations of a group that has failed
  * @thread_left: the domain has just been locked, with afi_domain.leaves set
@@ -289,13 +289,14 @@ struct afi_up {
  *	of the provider makes progress for it; constant
  * @alone: one thread at a time uses the domain, so nothing takes @lock: it is
  *	@single, and has no thread of the provider
- * @leaves: of a @single domain, the last thread of the provider will not lock it
- *	again: the next call that locks it sets @alone
+ * @leaves: the last thread of the provider in a @single domain will not lock the
+ *	domain again: the next call that locks the domain sets @alone
  * @refs: objects opened on it (atomic)
  * @job: the job, if it determines this process's adapter
  * @dom: domain of libangara
  * @ctx: context
- * @about: properties of @ctx
+ * @about: properties of @dom
+ * @self: address of @ctx
  * @prov_keys: the provider chooses keys, else the program
  * @virt: with @prov_keys: peers address memory by virtual address
  * @events: endpoints may request notification of operations on their memory
@@ -305,14 +306,17 @@ struct afi_up {
  * @waits: wait objects on which threads sleep for events of the domain
  * @has_events: @events_fd is open
  * @events_fd: epoll of the context's descriptor, for all sleeping threads
- * @id: number that no earlier user of the context had
+ * @id: random number, which distinguishes the domain from earlier users of @ctx
  * @serial: number of the next endpoint
  * @probes: probes of peers that operations wait for
  * @probe_fd: timer of @probes, which wakes sleeping threads when a probe is due
  * @expecting: operations that wait for an action of their peers
- * @probing: @expecting is not 0, or was not 0 until recently
- * @works: operations that wait for counters
+ * @probing: a round of probes is scheduled or in flight: progress calls afi_probe()
+ * @works: operations that wait for counters; those of one counter in the order in
+ *	which they start
+ * @works_pass: number of passes through @works
  * @also: counter of the deferred work that is being started, or NULL
+ * @silent: the endpoint does not report the success of that work
  * @awaits: operations of the adapter in progress
  * @awaiting: number of @awaits
  * @how: options of the operation that is being started
@@ -323,20 +327,21 @@ struct afi_up {
  * @ops: operations in progress
  * @todo: operations in progress that wait for room
  * @idle: free operations, @ops_left of them
- * @asking: operations that have requested data from senders
+ * @asking: number of operations that have requested data from senders
  * @recvs: receives of all endpoints
- * @parked: messages of all endpoints that wait to be fetched
- * @returned: receives of shared contexts that will be posted again, since the
- *	endpoint was closed before its data arrived
+ * @parked: number of messages of all endpoints that wait to be fetched
+ * @returned: receives that will be posted again: receives of a shared context
+ *	whose endpoint was closed before their data arrived, and multi-receive
+ *	buffers that had no room to take the next kept message
  * @bounce: buffers for local memory that is not registered
  * @stage: buffers for data of messages, which the receivers read
  * @dir_mem: directory of large keys, followed by room for entries that are read
  *	from peers' directories
  * @dir: region of the directory, which peers read
- * @window: region of the room for entries in @dir_mem
+ * @window: region of the second part of @dir_mem, into which entries are read
  * @late_ops: operations that wait for entries of peers' directories
  * @listed: cached entries of peers' directories, by key
- * @temps: regions of the library's cache that operations hold
+ * @temps: number of regions of the library's cache that operations hold
  * @numbers: a bit for each endpoint number in use
  * @eps: endpoints and contexts by number
  * @eps_top: numbers from this one up have never been used
@@ -352,6 +357,7 @@ struct afi_up {
  *	node and context
  * @sends_left: number of @sends_idle
  * @owed: number of owed messages
+ * @cut: there was no path to some receivers of owed messages
  * @flying: messages in flight
  * @flying_max: limit of @flying
  * @inlined: messages of @flying that are inline in their descriptors
@@ -362,7 +368,7 @@ struct afi_up {
  * @coll: collective operations, NULL without messages
  * @stop: requests @thread to end
  * @threaded: the thread exists
- * @thread: progress, with FI_PROGRESS_AUTO
+ * @thread: makes progress, with FI_PROGRESS_AUTO
  * @wake: wakes @thread
  */
 struct afi_domain {
@@ -394,7 +400,9 @@ struct afi_domain {
 	u32 expecting;
 	bool probing;
 	struct afi_link works;
+	u64 works_pass;
 	struct afi_cntr *also;
+	bool silent;
 	struct afi_link awaits;
 	u32 awaiting;
 	struct angara_op how;
@@ -432,6 +440,7 @@ struct afi_domain {
 	struct afi_hash flows;
 	u32 sends_left;
 	u32 owed;
+	bool cut;
 	u32 flying;
 	u32 flying_max;
 	u32 inlined;
@@ -481,7 +490,7 @@ struct afi_cq {
  * struct afi_cntr_sleeper - a call of fi_cntr_wait()
  * @link: link in the list of the counter
  * @threshold: value that ends the call
- * @errors: errors at its start; any other number ends the call
+ * @errors: number of errors when the call began; any other number ends the call
  */
 struct afi_cntr_sleeper {
 	struct afi_link link;
@@ -496,9 +505,13 @@ struct afi_cntr_sleeper {
  * @refs: endpoints bound to it
  * @value: completions
  * @errors: completions in error
+ * @seen: @value that the program has learned last
+ * @seen_errors: @errors that the program has read last
  * @wait: wait object, if @waits
  * @waits: there is a wait object
  * @sleepers: calls of fi_cntr_wait() in progress
+ * @stalled: pass through afi_domain.works in which an operation that waits for the
+ *	counter found no room
  * @left: signaled when the counter changes, and when a call of @sleepers returns
  */
 struct afi_cntr {
@@ -507,9 +520,12 @@ struct afi_cntr {
 	u32 refs;
 	u64 value;
 	u64 errors;
+	u64 seen;
+	u64 seen_errors;
 	struct afi_wait wait;
 	bool waits;
 	struct afi_link sleepers;
+	u64 stalled;
 	pthread_cond_t left;
 };
 
@@ -574,8 +590,8 @@ static inline struct afi_domain *afi_domain_of(struct fid_domain *fid)
 }
 
 /*
- * Return: endpoint or context with a number, which a peer may have sent; NULL:
- * there is none.
+ * Return: the endpoint or context with this number; NULL: there is none.  The
+ * number may come from a peer, so it can have any value.
  */
 static inline struct afi_ep *afi_ep_at(const struct afi_domain *d, u32 number)
 {
@@ -593,6 +609,17 @@ static inline struct afi_ep *afi_ep_at(const struct afi_domain *d, u32 number)
 static inline void afi_progress(struct afi_domain *d)
 {
 	d->up->progress(d);
+}
+
+/*
+ * Called at the end of calls that may have made room: makes progress if deferred
+ * work waits, or a message that could not be handled yet.  No event would wake
+ * the thread of FI_PROGRESS_AUTO to do so.
+ */
+static inline void afi_continue(struct afi_domain *d)
+{
+	if (d->has_held || !afi_list_empty(&d->works))
+		afi_progress(d);
 }
 
 static inline void afi_lock(struct afi_domain *d)
@@ -660,7 +687,7 @@ int afi_name_parse(const char *text, struct afi_name *name);
 int afi_name_give(const struct afi_name *name, void *addr, size_t *len);
 
 #define AFI_DIR_KEY	0	/* key of the directory's region */
-#define AFI_DIR_ID	(AFI_DIR_ENTRIES + AFI_DIR_WINDOW) /* afi_domain.id */
+#define AFI_DIR_ID	(AFI_DIR_ENTRIES + AFI_DIR_WINDOW) /* entry with afi_domain.id */
 
 /* mr.c, keys.c, event.c */
 extern struct fi_ops_mr afi_mr_ops;

@@ -10,13 +10,11 @@
  * @name: address
  * @used: the entry is valid
  * @node: link among the valid entries, by address
- * @spare: the next spare entry, plus 1
  */
 struct afi_peer {
 	struct afi_name name;
 	bool used;
 	struct afi_node node;
-	u32 spare;
 };
 
 /**
@@ -31,7 +29,8 @@ struct afi_peer {
  * @peers: entries; an fi_addr_t is an index of this array
  * @size: room in @peers
  * @num: entries used so far, including removed ones
- * @spare: removed entry that is used next, plus 1; not used in a shared table
+ * @spares: number of removed entries below @num; not used in a shared table
+ * @low: if @spares: no removed entry is below this one
  * @map: addresses of all entries of a shared table, for the program
  * @found: valid entries, by address
  */
@@ -46,7 +45,8 @@ struct afi_av {
 	struct afi_peer *peers;
 	u32 size;
 	u32 num;
-	u32 spare;
+	u32 spares;
+	u32 low;
 	fi_addr_t *map;
 	struct afi_hash found;
 };

@@ -13,14 +13,16 @@
  *   combine.c  types and operations of reductions
  *   coll.c     operations in progress
  *   collcall.c libfabric's calls
+ *   tree.c     trees of groups on the adapters
+ *   offload.c  operations that the adapters execute
  *
  * The adapters' trees execute an operation if the group has a tree and the
  * adapters support the operation; else messages do.  All members make the same
  * choice, since it depends only on data that all of them have.
  *
- * The domain's lock protects all of this.  Data from a peer is not trusted: it
- * is accepted only from a member, as identified by the fabric, and the memory
- * that a member can make this process use is limited.
+ * The domain's lock protects groups and operations.  Data from a peer is not
+ * trusted: it is accepted only from a member, as identified by the fabric, and
+ * the memory that a member can make this process use is limited.
  */
 #ifndef AFI_COLL_H
 #define AFI_COLL_H
@@ -156,7 +158,7 @@ struct afi_offload_ops;
  * @fid: the program's handle
  * @domain: its domain
  * @ep: endpoint that is the member
- * @node: link in the table of the domain, by number; 0: none yet
+ * @node: link in the table of the domain, by @id
  * @busy: link among groups with work
  * @is_busy: it is in the list of @busy
  * @id: number, the same at all members; 0 until they agree
@@ -166,7 +168,7 @@ struct afi_offload_ops;
  * @size: members
  * @members: array of members, by rank
  * @state: AFI_GROUP_*
- * @asked: this member has sent its request to its parent, or its reply
+ * @asked: this member has sent JOIN or, in AFI_GROUP_WELCOME, READY to its parent
  * @count: number of children that have requested to join, or are ready
  * @tell: AFI_TALK_*, message about the last change of @state, to be sent to
  *	other members
@@ -190,7 +192,6 @@ struct afi_offload_ops;
  * @maker: state of @ops while a tree is created
  * @why: reason why it has no tree
  * @forming: @ops is creating a tree
- * @formed: the creation has ended; afi_offload_ops.close must be called
  * @closing: fi_close() waits for @forming to end
  * @by_offload: operations that the adapters executed
  * @by_software: operations executed by messages
@@ -230,7 +231,6 @@ struct afi_group {
 	void *maker;
 	char why[96];
 	bool forming;
-	bool formed;
 	bool closing;
 	u64 by_offload;
 	u64 by_software;
@@ -246,14 +246,13 @@ struct afi_group {
  * @start: start an operation, which ends with afi_call_end(); all members start
  *	operations in the same order.  Return: 0; -FI_EAGAIN call again later;
  *	-FI_E*
- * @progress: handle events.
- *	Return: true if there were any
+ * @progress: handle events.  Return: true if there were any
  * @stop: abandon all operations without afi_call_end(), since the caller ends
  *	them; do not access the program's memory from now on
  * @close: undo @form, after its call of afi_group_formed(); the domain is not
  *	locked
- * @linger: advance the end of groups that have been closed.
- * Return: whether there was any progress
+ * @linger: advance the end of groups that have been closed.  Return: whether
+ *	there was any progress
  * @drop: the domain is being closed: forget its groups
  * @query: is the operation supported in groups that have a tree?
  *
@@ -338,8 +337,7 @@ enum afi_talk_kind {
  * @from: rank of the sender
  * @to: rank of the receiver
  * @seq: DATA: operation; JOIN: number of members; FAIL, CANCEL: rank of the
- *	culprit;
- *	CREDIT: messages consumed; HERE: number of the next operation
+ *	culprit; CREDIT: messages consumed; HERE: number of the next operation
  * @step: DATA: step of the operation; JOIN, GO: offload if possible; FAIL,
  *	CANCEL: FI_E*
  * @reserved: 0

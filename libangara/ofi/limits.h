@@ -11,7 +11,7 @@
 #define AFI_RX_CTX_BITS		44	/* lower bits of an fi_addr_t: index in the vector */
 #define AFI_TX_SIZE		256	/* reads and writes in progress, per endpoint */
 #define AFI_OPS			2048	/* operations in progress, per domain */
-#define AFI_PULL_OPS		512	/* operations that sends leave to others */
+#define AFI_PULL_OPS		512	/* of these, operations that sends must leave free */
 #define AFI_ASK_OPS		256	/* most receives that wait for a sender to give access */
 #define AFI_IOV_LIMIT		4	/* most pieces of local memory of an operation */
 #define AFI_RMA_IOV_LIMIT	4	/* most pieces of remote memory of an operation */
@@ -24,7 +24,7 @@
 #define AFI_CQ_TOLD		65536	/* most entries of a queue that grows for peers' events */
 #define AFI_AV_MAX		(1U << 20)
 #define AFI_SHARE_NAME		64	/* bytes of the name of a shared address vector */
-#define AFI_SHARE_SIZE		4096	/* default number of its entries */
+#define AFI_SHARE_SIZE		4096	/* default number of entries of a shared vector */
 
 /* Messages. */
 #define AFI_MSG_AREA		(1U << 20)	/* receive buffer, bytes */
@@ -42,6 +42,7 @@
 /* Probes of peers. */
 #define AFI_PROBE_MS		1000	/* ms between two rounds of probes */
 #define AFI_LOOKS		16	/* peers probed in one round */
+#define AFI_PROBE_MISSES	3	/* probes without a path before a peer is given up */
 
 /*
  * Keys that the program chooses.  Those below AFI_DIRECT_KEYS are keys of the
@@ -79,7 +80,7 @@
 
 /* Collective operations. */
 #define AFI_MEMBERS		1024	/* members of a group */
-#define AFI_JOIN_WAYS		16	/* children of a member, while it joins */
+#define AFI_JOIN_WAYS		16	/* children of a member in the tree of a join */
 #define AFI_BLOCK_MAX		4000	/* bytes of a message between members */
 #define AFI_AHEAD		64	/* early messages kept for one member */
 #define AFI_WANTS		65536	/* early requests to join */

@@ -83,8 +83,9 @@ static_assert(sizeof(struct afi_wire) == 32, "all processes must have the same l
  * @sends: messages of the program, waiting or in flight
  * @asked: operations that have requested data from the peer
  * @owing: link among flows with @owed
- * @owed: messages that wait for one of AFI_SENDS
+ * @owed: messages that wait for a free struct afi_send
  * @nowed: number of @owed
+ * @cut: there was no path to the peer: @owed waits for afi_send_again()
  * @wants: requests of the peer to join, see group.c
  * @nwants: number of @wants
  */
@@ -100,6 +101,7 @@ struct afi_flow {
 	struct afi_link owing;
 	struct afi_link owed;
 	u32 nowed;
+	bool cut;
 	struct afi_link wants;
 	u32 nwants;
 };
@@ -130,7 +132,7 @@ struct afi_owed {
  * @seq: operation of the group, or 0
  * @head: header of the adapter's message
  * @len: bytes
- * @err: it could not be started
+ * @err: 0, or why it could not be started
  * @await: continuation
  */
 struct afi_send {
@@ -163,17 +165,19 @@ struct afi_send {
  * @any: it matches any sender
  * @src: sender to match, without @any
  * @also: counter of its completion, if it was deferred work
+ * @silent: deferred work whose success is not reported at its endpoint
  * @tagged: it receives tagged messages
- * @seq: number among those of the endpoint, in the order of posting
- * @report: write a completion on success; of a shared receive context: also if
- *	the endpoint reports only operations that request it
+ * @seq: its number among the receives of @ep, in the order of posting
+ * @report: write a completion on success.  In a shared receive context: the
+ *	program has requested it by FI_COMPLETION; otherwise the endpoint's queue
+ *	decides, see pull_reports()
  * @multi: multi-receive: takes several messages
  * @ended: it takes no more messages
  * @cancelled: the program has cancelled it while data was being fetched: its end
  *	is reported after the data
  * @ends_in: queue in which an entry for the end of a cancelled receive is
  *	reserved, or NULL
- * @held: a caller on the stack uses it
+ * @held: a function that has not returned uses it: it must not be freed
  * @users: number of its messages that are being fetched
  */
 struct afi_recv {
@@ -190,6 +194,7 @@ struct afi_recv {
 	bool any;
 	struct afi_name src;
 	struct afi_cntr *also;
+	bool silent;
 	bool tagged;
 	u64 seq;
 	bool report;
@@ -218,7 +223,7 @@ static inline void afi_recv_hush(struct afi_recv *r)
  * @wire: header
  * @is_long: data must be fetched
  * @tag: tag
- * @data: for the completion queue
+ * @data: data for the completion queue
  * @claim: context of the receive that has claimed it, or NULL
  * @nparts: number of @parts; 0: they must be requested from the sender
  * @parts: regions of the data
@@ -248,6 +253,7 @@ struct afi_wire *afi_send_wire(struct afi_domain *d, struct afi_send *s);
 void afi_send_go(struct afi_domain *d, struct afi_send *s, struct afi_op *op);
 void afi_send_drop(struct afi_domain *d, struct afi_send *s);
 bool afi_send_progress(struct afi_domain *d);
+void afi_send_again(struct afi_domain *d);
 
 /* Has afi_send_progress() any work? */
 static inline bool afi_send_waits(const struct afi_domain *d)
@@ -272,6 +278,7 @@ void afi_recv_init(struct afi_ep *ep);
 struct afi_recv *afi_recv_new(struct afi_ep *ep);
 void afi_recv_free(struct afi_recv *r);
 void afi_recv_unuse(struct afi_recv *r);
+void afi_recv_count(const struct afi_ep *ep, const struct afi_recv *r, int err);
 void afi_recv_end(const struct afi_recv *r, struct afi_cq *cq, int err);
 int afi_recv_withdraw(struct afi_recv *r);
 void afi_recv_return(struct afi_recv *r, void *buf, size_t len);
@@ -320,7 +327,7 @@ bool afi_asked(struct afi_domain *d, const struct afi_msg *msg, u32 from_ep);
  * @count: pieces
  * @to: receiver
  * @tag: tag
- * @data: for the completion queue there
+ * @data: data for the receiver's completion queue
  * @context: the program's context
  * @flags: FI_*
  * @tagged: it has a tag

@@ -12,11 +12,13 @@ struct afi_recv;
  * @to: serial of the receiving endpoint
  * @from: serial of the sender
  * @flags: AFI_WIRE_*
- * @err: FETCHED: 0 or an error number
- * @ep: number of the sender
- * @op: SHORT, LONG, FETCHED: operation of the sender of the data
- * @gen: SHORT, LONG, FETCHED: generation of @op
- * @len: SHORT, LONG: bytes
+ * @err: FETCHED, PARTS: 0 or an error number
+ * @ep: number of the sending endpoint
+ * @op: SHORT, LONG, ASK, FETCHED: operation of the sender of the data; PARTS: of
+ *	its receiver
+ * @gen: generation of @op
+ * @len: SHORT, LONG, PARTS: bytes of the data; TOUCHED: bytes that were accessed;
+ *	TALK: bytes after this header
  */
 struct afi_wire {
 	u32 to;
@@ -93,7 +95,8 @@ struct afi_plan_part {
 /**
  * struct afi_plan - all pieces of a read, write or atomic operation
  * @post: starts a piece, after keys are translated to the adapter's
- * @does: for @post: a write; or the form of an atomic operation
+ * @does: for @post: 1 for a write, 0 for a read; or the form of an atomic
+ *	operation, see atomic.c
  * @type: ANGARA_TYPE_*
  * @op: ANGARA_ATOMIC_*
  * @size: bytes of an element of an atomic operation
@@ -160,7 +163,7 @@ struct afi_done {
 /* Accesses of an operation to the peer's memory. */
 #define AFI_READS	1U
 #define AFI_WRITES	2U
-#define AFI_ATOMICS	4U	/* atomic, in addition to the above */
+#define AFI_ATOMICS	4U	/* atomic; with AFI_READS, AFI_WRITES or both */
 
 /* Ordering of operations that access the peer's memory. */
 #define AFI_ORDER_MEM	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | \
@@ -176,8 +179,8 @@ struct afi_done {
  *	if the receiver answers, its @op is the receiver's operation that
  *	requests the data; TELL: notification of the target
  * @slots: TELL: slots of the target's regions
- * @pieces: parts of the operation, see afi_piece_add(); PULL: memory of the
- *	receive until the sender has answered a request for its data
+ * @pieces: parts of the operation, see afi_piece_add(); PULL: buffers of the
+ *	receive, until the sender has answered a request for the data
  */
 struct afi_rest {
 	struct afi_wire wire;
@@ -202,6 +205,7 @@ struct afi_rest {
  * @live: number of pieces and messages that it waits for
  * @expects: it waits for an action of the peer, such as a fetch
  * @probed: round of the last probe, see probe.c
+ * @missed: number of probes in a row that have found no path to the peer
  * @later: SEND: the receiver has not received the regions yet, see show.c
  * @asked: the receiver has requested the regions
  * @answered: the peer has been notified
@@ -231,6 +235,7 @@ struct afi_op {
 	u32 live;
 	bool expects;
 	u32 probed;
+	u32 missed;
 	bool later;
 	bool asked;
 	bool answered;

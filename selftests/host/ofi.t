@@ -76,7 +76,7 @@ found()
 		with embedded:2x2 fi_info | grep -q '^provider: angara$'
 }
 
-# Attributes that are refused, and what is supported, are in the log.
+# The log has the attributes that the provider refuses, and the supported values.
 refusals()
 {
 	local text
@@ -168,7 +168,7 @@ elsewhere()
 			timeout 600 /angara/$PLAIN/tests/fi-test"
 }
 
-# Opens a shared address vector of the largest size where there is little shared memory.
+# Opens a shared address vector of the largest size with only 1 MiB of shared memory.
 short_of_memory()
 {
 	FI_PROVIDER_PATH=$OUT/lib/libfabric ANGARA_FABRIC=embedded:2x2x2 \
@@ -198,8 +198,8 @@ constants()
 			"$TAP_TMP/constants.c" && "$TAP_TMP/constants"
 }
 
-# fi_info and the man page have the same capabilities; some appear only on
-# request.
+# fi_info and the man page have the same capabilities; some capabilities appear only
+# on request.
 capabilities()
 {
 	local shown told asked='FI_RMA_EVENT'

@@ -23,7 +23,7 @@
 #define LONG_MS		60000	/* limit for any wait */
 #define ALL_RIGHTS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
-/* Modes that programs offer, and those with which open_side() opens a domain. */
+/* Modes that a program offers; modes of the domain that open_side() opens for BASIC. */
 #define BASIC		(FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define PROV_KEYS	(FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 
@@ -40,7 +40,7 @@
  * @cq_size: entries of the completion queue
  * @wait: wait object
  * @order: FI_ORDER_*
- * @selective: completions are reported on request
+ * @selective: completions are reported only on request
  * @version: libfabric's interface version, or 0
  */
 struct how {
@@ -120,7 +120,7 @@ bool completion(struct side *s, struct fi_cq_tagged_entry *entry);
 bool error(struct side *s, int err, void *context);
 struct ep_name name_of(struct fid_ep *ep);
 fi_addr_t insert(struct fid_av *av, const struct ep_name *name);
-/* Inserts the address of @who at @to. */
+/* Inserts the address of @who in the address vector of @to; @addr: out. */
 void introduce(struct side *to, struct side *who, fi_addr_t *addr);
 bool nothing(struct side *s);
 bool closed(struct fid *fid);
@@ -129,8 +129,36 @@ bool threads_take_no_signals(int least);
 
 /* Called for each poll of the provider, with the domain locked; or NULL. */
 extern void (*at_poll)(void);
-/* While it is set, the provider sees no completions of the adapter. */
-extern bool harvest_stuck;
+/* If true, the provider sees no completions of the adapter. */
+extern _Atomic bool harvest_stuck;
+/* If true, @harvest_stuck becomes false when a context is armed. */
+extern _Atomic bool stuck_until_arm;
+/**
+ * struct loss - messages that do not arrive: there is no path to the receiver
+ * @kind: kind of these messages, AFI_MSG_*
+ * @count: number of next messages that are lost
+ * @cookie: cookie of the lost message in flight, or 0
+ */
+struct loss {
+	unsigned int kind;
+	int count;
+	uint64_t cookie;
+};
+
+extern struct loss loss;
+/* Number of completions, from the next one on, that report: no path to the node or back. */
+extern int cut_off;
+/**
+ * struct pace - how often the provider probes peers
+ * @rounds: how often the provider has set the timer
+ * @probes: number of reads of a peer's directory
+ */
+struct pace {
+	_Atomic int rounds;
+	_Atomic int probes;
+};
+
+extern struct pace pace;
 /* Set when a call of the provider waits for a completion. */
 extern bool call_waited;
 

@@ -5,11 +5,12 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 #include <angara/angara.h>
 
+#include "afi.h"
 #include "fi.h"
-#include "limits.h"
 
 static struct side s[2];
 
@@ -83,7 +84,7 @@ static bool again(void)
 	open_pair(s, &how);
 	first = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 70000);
 	ok = write_ok(70000, 600) && closed(&first->fid);
-	/* This region gets the adapter's key of the first one. */
+	/* This region gets the slot of the first one in the adapter's table. */
 	third = reg(&s[1], mem[0], 600, FI_REMOTE_WRITE, 80000);
 	second = reg(&s[1], mem[1], 600, FI_REMOTE_WRITE, 70000);
 	memset(mem, 0, sizeof(mem));
@@ -98,8 +99,8 @@ static bool again(void)
 #define MOST	20000	/* regions: more than there are keys of either kind */
 
 /*
- * Registers as many regions as possible: first with small keys, then with large
- * ones.
+ * Registers regions with the keys @first, @first + 1, and so on, until there is no
+ * room.  Expects room for at least @at_least regions.
  */
 static bool many(uint64_t first, size_t at_least)
 {
@@ -117,7 +118,7 @@ static bool many(uint64_t first, size_t at_least)
 	}
 	ok = expect(ret, -FI_ENOSPC) && expect(n >= at_least, true) &&
 	     write_ok(first ? first : fi_mr_key(mr[n - 1]), 8);
-	/* No missing key is mistaken for one of the others. */
+	/* A key without a region is not mistaken for another key. */
 	for (i = 0; i < 8; i++)
 		ok = ok && write_fails(first + n + i, FI_ENOKEY);
 	for (i = 0; i < n; i++)
@@ -187,7 +188,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Keys of the provider: as many as there are slots, and no key reveals another.
+ * Keys of the provider: each selects its region, and no key reveals another.
  */
 static bool provided(int mr_mode)
 {
@@ -229,8 +230,8 @@ static bool provided_keys(void)
 }
 
 /*
- * With addresses as offsets: the key of a closed region is invalid, whether or
- * not the initiator has used it before, also if its slot is in use again.
+ * With virtual addresses: the key of a closed region is invalid, whether or not the
+ * initiator has used the key before, also if another region has the key's slot.
  */
 static bool provided_starts(void)
 {
@@ -290,13 +291,19 @@ static bool bad(void)
 	     expect(fi_mr_reg(d, (void *)4096, 4096, FI_REMOTE_READ, 0, 1, 0,
 			      &mr, NULL), -FI_EFAULT) &&
 	     expect(fi_mr_regv(d, iov, 1, FI_READ, 0, 1, 0, &mr, NULL), 0) &&
-	     expect(fi_close(&s[0].domain->fid), -FI_EBUSY) && closed(&mr->fid);
+	     expect(fi_close(&s[0].domain->fid), -FI_EBUSY) && closed(&mr->fid) &&
+	     expect(fi_mr_reg(d, mem, 8, FI_SEND | FI_RECV | FI_COLLECTIVE, 0, 1, 0,
+			      &mr, NULL), 0) && closed(&mr->fid);
 	close_pair(s);
 	return ok;
 }
 
 void (*at_poll)(void);
-bool harvest_stuck, call_waited;
+_Atomic bool harvest_stuck, stuck_until_arm; /* atomic: several threads poll */
+bool call_waited;
+int cut_off;
+struct loss loss;
+struct pace pace;
 
 /* Replaces the function of libangara, for the provider as well. */
 int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
@@ -311,21 +318,116 @@ int angara_poll_wait(struct angara_ctx *ctx, struct angara_completion *out,
 	return real(ctx, out, n, timeout_ms);
 }
 
+/* Resolves a function once, because the instructions of a call are counted. */
+static inline void resolve(void **real, const char *name)
+{
+	if (!__atomic_load_n(real, __ATOMIC_RELAXED))
+		__atomic_store_n(real, dlsym(RTLD_NEXT, name), __ATOMIC_RELAXED);
+}
+
+/* Makes the completion, if there is one (@n), report that there is no path.  Return: @n. */
+static int cut(struct angara_completion *out, int n)
+{
+	if (n == 1) {
+		cut_off--;
+		out->status = ANGARA_ST_UNREACHABLE;
+	}
+	return n;
+}
+
+/* Makes the completion of the lost message report that there is no path.  Return: @n. */
+static int loss_end(struct angara_completion *out, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (out[i].cookie == loss.cookie) {
+			out[i].status = ANGARA_ST_UNREACHABLE;
+			loss.cookie = 0;
+		}
+	return n;
+}
+
+int angara_ctx_arm(struct angara_ctx *ctx)
+{
+	static __typeof__(&angara_ctx_arm) real;
+	int ret;
+
+	resolve((void **)&real, "angara_ctx_arm");
+	ret = real(ctx);
+	harvest_stuck &= !stuck_until_arm;
+	return ret;
+}
+
 int angara_poll(struct angara_ctx *ctx, struct angara_completion *out,
 		unsigned int n)
 {
-	static int (*real)(struct angara_ctx *ctx, struct angara_completion *out,
-			   unsigned int n);
-	void *at;
+	static __typeof__(&angara_poll) real;
 
-	/* Resolved once, because the instructions of a call are counted. */
-	if (!__atomic_load_n(&real, __ATOMIC_RELAXED)) {
-		at = dlsym(RTLD_NEXT, "angara_poll");
-		__atomic_store_n((void **)&real, at, __ATOMIC_RELAXED);
-	}
+	resolve((void **)&real, "angara_poll");
 	if (at_poll)
 		at_poll();
-	return harvest_stuck ? 0 : real(ctx, out, n);
+	if (harvest_stuck)
+		return 0;
+	if (cut_off)
+		return cut(out, real(ctx, out, 1));
+	return loss.cookie ? loss_end(out, real(ctx, out, n)) : real(ctx, out, n);
+}
+
+/* Return: @head, or if this message is to be lost, a header that no receiver knows. */
+static const struct angara_head *head_of(const struct angara_head *head,
+					 const struct angara_op *how)
+{
+	static struct angara_head none;
+
+	if (!loss.count || loss.cookie || (head->code & 15) != loss.kind)
+		return head;
+	loss.count--;
+	loss.cookie = how->cookie;
+	none = *head;
+	none.code &= ~15;
+	return &none;
+}
+
+int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer, uint64_t src_key,
+		   uint64_t src_off, const struct angara_mr *dst, uint64_t dst_off,
+		   size_t len, const struct angara_op *op)
+{
+	static __typeof__(&angara_get_nbi) real;
+
+	resolve((void **)&real, "angara_get_nbi");
+	pace.probes += src_key == AFI_DIR_KEY;
+	return real(ctx, peer, src_key, src_off, dst, dst_off, len, op);
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *new,
+		    struct itimerspec *old)
+{
+	static __typeof__(&timerfd_settime) real;
+
+	resolve((void **)&real, "timerfd_settime");
+	pace.rounds += new->it_value.tv_sec || new->it_value.tv_nsec;
+	return real(fd, flags, new, old);
+}
+
+int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		    const struct angara_head *head, const struct angara_mr *mr,
+		    uint64_t off, size_t len, const struct angara_op *how)
+{
+	static __typeof__(&angara_send_nbi) real;
+
+	resolve((void **)&real, "angara_send_nbi");
+	return real(ctx, peer, head_of(head, how), mr, off, len, how);
+}
+
+int angara_send_inline_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			   const struct angara_head *head, const void *data,
+			   size_t len, const struct angara_op *how)
+{
+	static __typeof__(&angara_send_inline_nbi) real;
+
+	resolve((void **)&real, "angara_send_inline_nbi");
+	return real(ctx, peer, head_of(head, how), data, len, how);
 }
 
 const struct part key_parts[] = {

@@ -14,7 +14,7 @@
 #define LEN	100000
 #define WAIT_S	4	/* time for several checks of a silent peer */
 
-/* The place where a domain publishes its number. */
+/* Entry of a domain's directory that contains the domain's number. */
 #define ID_ENTRY	(16384 + 16)
 
 /* A peer that has a context, but whose software does nothing. */
@@ -219,9 +219,158 @@ static bool many_idle(void)
 	return ok;
 }
 
+#define COPIED	20000	/* bytes of a long message that is copied */
+
+static void settle(struct side s[2])
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		fi_cq_read(s[i & 1].cq, NULL, 0);
+}
+
+/* Sends a long message that ends without a path to the receiver. */
+static bool send_cut(struct side s[2], const char *data, void *context)
+{
+	bool ok = expect(fi_tsend(s[0].ep, data, COPIED, NULL, s[0].peer, 1,
+				  context), 0);
+
+	cut_off = 1;
+	ok = ok && error(&s[0], FI_ENETUNREACH, context) && expect(cut_off, 0);
+	cut_off = 0;
+	settle(s);
+	return ok;
+}
+
+/* A later message, of another tag, does not change the data of the first. */
+static bool both_arrive(struct side s[2], const char *data, char *got)
+{
+	struct fi_cq_tagged_entry e;
+	bool ok = expect(fi_tsend(s[0].ep, data, COPIED, NULL, s[0].peer, 2, got), 0);
+	uint64_t tag;
+
+	settle(s);
+	for (tag = 1; ok && tag < 3; tag++) {
+		ok = expect(fi_trecv(s[1].ep, got, COPIED, NULL, FI_ADDR_UNSPEC,
+				     tag, 0, NULL), 0);
+		settle(s);
+		ok = ok && completion(&s[1], &e) &&
+		     expect(filled(got, COPIED, (unsigned int)tag), true);
+	}
+	return ok && completion(&s[0], &e) && expect(e.op_context == got, true) &&
+	       nothing(&s[0]);
+}
+
+/*
+ * If only the way back from the receiver is lost, the message has arrived: the
+ * receiver gets its data, or an error, but not the data of another message.
+ */
+static bool cut_way_back(void)
+{
+	const struct how how = { 0 };
+	struct side s[2];
+	char *mem[2];
+	bool ok;
+
+	open_pair_mem(s, &how, mem, COPIED);
+	fill(mem[0], COPIED, 1);
+	ok = send_cut(s, mem[0], mem);
+	fill(mem[0], COPIED, 2);
+	ok = ok && both_arrive(s, mem[0], mem[1]);
+	close_pair_mem(s, mem);
+	return ok;
+}
+
+/*
+ * A long message survives a link that fails for a short time, but not one that fails
+ * for long.  The peer is probed in each round, except the round in which the message
+ * was sent, and the round that has not ended.
+ */
+static bool cut_probes(void)
+{
+	const struct how how = { .wait = FI_WAIT_FD };
+	struct side s[2];
+	char *mem[2];
+	bool ok;
+
+	open_pair_mem(s, &how, mem, COPIED);
+	fill(mem[0], COPIED, 1);
+	pace.rounds = 0;
+	ok = expect(fi_tsend(s[0].ep, mem[0], COPIED, NULL, s[0].peer, 1, mem), 0);
+	settle(s);
+	pace.probes = 0;
+	cut_off = 1;
+	ok = ok && idle_for_long(&s[0]) && expect(cut_off, 0) &&
+	     expect(pace.probes, pace.rounds - 2);
+	cut_off = 100;
+	ok = ok && error(&s[0], FI_ENETUNREACH, mem);
+	cut_off = 0;
+	fill(mem[0], COPIED, 2);
+	ok = ok && both_arrive(s, mem[0], mem[1]);
+	close_pair_mem(s, mem);
+	return ok;
+}
+
+#define FETCHED	3	/* kinds of messages, AFI_MSG_* */
+#define PARTS	6
+#define ASKED	300	/* messages: more than a sender registers before receivers ask for them */
+#define APART	64	/* bytes between starts of messages */
+
+/* Receives message @tag, while two messages of kind @kind between the sides are lost. */
+static bool answers_lost(struct side s[2], char *got, size_t len, unsigned int kind,
+			 uint64_t tag)
+{
+	time_t end = time(NULL) + 3 * WAIT_S;
+	ssize_t ret[2] = { -FI_EAGAIN, -FI_EAGAIN };
+	struct fi_cq_tagged_entry e;
+	bool ok;
+	int i;
+
+	settle(s);
+	loss = (struct loss){ .kind = kind, .count = 2 };
+	ok = expect(fi_trecv(s[1].ep, got, len, NULL, FI_ADDR_UNSPEC, tag, 0, got), 0);
+	while (ok && (ret[0] == -FI_EAGAIN || ret[1] == -FI_EAGAIN) && time(NULL) < end)
+		for (i = 0; i < 2; i++)
+			if (ret[i] == -FI_EAGAIN)
+				ret[i] = fi_cq_read(s[i].cq, &e, 1);
+			else
+				fi_cq_read(s[i].cq, NULL, 0);
+	ok = ok && expect(ret[0], 1) && expect(ret[1], 1) && expect(loss.count, 0);
+	loss = (struct loss){ 0 };
+	return ok;
+}
+
+/* Messages complete although links fail when their receivers answer. */
+static bool cut_answers(void)
+{
+	const struct how how = { 0 };
+	const size_t len = COPIED * 4, all = len + ASKED * APART;
+	struct side s[2];
+	char *mem[2];
+	uint64_t i;
+	bool ok;
+
+	open_pair_mem(s, &how, mem, all);
+	fill(mem[0], COPIED, 1);
+	ok = expect(fi_tsend(s[0].ep, mem[0], COPIED, NULL, s[0].peer, 1000, mem), 0) &&
+	     answers_lost(s, mem[1], COPIED, FETCHED, 1000) &&
+	     expect(filled(mem[1], COPIED, 1), true);
+	for (i = 0; ok && i < ASKED; i++)
+		ok = expect(when_room(&s[0], fi_tsend(s[0].ep, mem[0] + i * APART, len,
+						      NULL, s[0].peer, i, mem)), 0);
+	fill(mem[0] + (ASKED - 1) * APART, len, 2);
+	ok = ok && answers_lost(s, mem[1], len, PARTS, ASKED - 1) &&
+	     expect(filled(mem[1], len, 2), true) && nothing(&s[0]);
+	close_pair_mem(s, mem);
+	return ok;
+}
+
 const struct part lost_parts[] = {
 	{ "lost: receivers of long messages", lost },
 	{ "lost: receivers, when a domain is closed", lingers },
 	{ "lost: many receivers that receive nothing", many_idle },
+	{ "lost: the way back of a message", cut_way_back },
+	{ "lost: paths for a short and for a long time", cut_probes },
+	{ "lost: paths of answers", cut_answers },
 	{ 0 },
 };

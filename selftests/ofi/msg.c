@@ -105,7 +105,7 @@ static bool one(size_t len, bool tagged, bool late, uint64_t data)
 	memset(mem[1], 0, MEM);
 	ok = (late || expect(receive(len, tagged, &b), 0)) &&
 	     expect(transmit(len, tagged, data, &a), 0);
-	/* The provider keeps the message. */
+	/* Let the message arrive first, so that the provider keeps it. */
 	for (i = 0; late && i < 100; i++)
 		fi_cq_read(s[i & 1].cq, NULL, 0);
 	return ok && (!late || expect(receive(len, tagged, &b), 0)) && both(e) &&
@@ -287,8 +287,8 @@ static bool matching(void)
 	     expect(fi_trecv(s[1].ep, mem[1] + 16, 8, NULL, FI_ADDR_UNSPEC, 0,
 			     ~0ULL, &c), 0) &&
 	     /*
-	      * not from the source of the first receive, so it is for the last
-	      * one
+	      * the message is not from the source of the first receive, so the
+	      * last receive takes it
 	      */
 	     expect(fi_tsend(s[0].ep, "one", 4, NULL, s[0].peer, 5, &a), 0) &&
 	     both(e) && expect(e[1].op_context == &c, true) &&
@@ -583,7 +583,7 @@ static bool delivered(void)
 	ok = ok && expect(ends(&e[0]), 1) && expect(e[0].op_context == &a, true) &&
 	     expect(receive(8, true, &b), 0) && arrives(&e[1]) &&
 	     expect(e[1].op_context == &b, true) && nothing(&s[0]);
-	/* A sender that is closed in between does not wait. */
+	/* Closing the sender does not wait for the delivery. */
 	ok = ok && expect(deliver(s[0].peer, 8, false, &a), 0);
 	teardown();
 	return ok;
@@ -636,7 +636,36 @@ static bool multi(void)
 	return ok;
 }
 
-/* Posts a buffer for several messages, and takes a long one: its data is in flight. */
+/* A buffer that may be filled to its last byte is released when it is full. */
+static bool multi_full(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e[2];
+	struct iovec iov = { 0 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = &msg,
+			      .addr = FI_ADDR_UNSPEC };
+	size_t min = 0;
+	bool ok;
+	int a;
+
+	setup(&how);
+	iov = (struct iovec){ mem[1], 300 };
+	fill(mem[0], 300, 4);
+	ok = expect(fi_setopt(&s[1].ep->fid, FI_OPT_ENDPOINT,
+			      FI_OPT_MIN_MULTI_RECV, &min, sizeof(min)), 0) &&
+	     expect(fi_recvmsg(s[1].ep, &msg, FI_MULTI_RECV |
+			       FI_TRANSMIT_COMPLETE), 0) &&
+	     expect(receive(400, false, &a), 0) &&
+	     expect(transmit(300, false, 0, NULL), 0) && both(e) &&
+	     expect((long long)e[1].flags, FI_MSG | FI_RECV | FI_MULTI_RECV) &&
+	     expect(e[1].op_context == &msg, true) &&
+	     expect(transmit(200, false, 0, NULL), 0) && both(e) &&
+	     check(e, FI_MSG, 200, 0, NULL, &a);
+	teardown();
+	return ok;
+}
+
+/* Cancels a buffer for several messages while the data of a long message is in flight. */
 static bool in_flight(const struct fi_msg *msg)
 {
 	bool ok = expect(fi_recvmsg(s[1].ep, msg, FI_MULTI_RECV), 0) &&
@@ -652,8 +681,8 @@ static bool in_flight(const struct fi_msg *msg)
 }
 
 /*
- * The end of a cancelled buffer is reported once, after the data that was in
- * flight; not at all if the endpoint is closed before.
+ * The end of a cancelled buffer is reported once, after the data that was in flight.
+ * It is not reported if the endpoint is closed earlier.
  */
 static bool withdrawn(void)
 {
@@ -687,7 +716,7 @@ static bool withdrawn(void)
 	return ok;
 }
 
-/* A write with immediate data completes at the target when it has arrived. */
+/* A write with immediate data completes at the target when the data has arrived. */
 static bool written(void)
 {
 	const struct how how = { .selective = false };
@@ -733,6 +762,7 @@ const struct part msg_parts[] = {
 	{ "msg: counters of cancelled receives", counted },
 	{ "msg: FI_DELIVERY_COMPLETE", delivered },
 	{ "msg: buffers for several messages", multi },
+	{ "msg: buffers for several messages, filled up", multi_full },
 	{ "msg: cancelled buffers for several messages", withdrawn },
 	{ "msg: writes with immediate data", written },
 	{ 0 },

@@ -349,9 +349,8 @@ static bool there_alone(size_t place)
 }
 
 /*
- * With FI_MORE the adapter is notified of an operation together with the next
- * one: by a call without the flag, a call that fails, or a poll for
- * completions.
+ * With FI_MORE the adapter is notified of an operation only by the next call without
+ * the flag, by a call that fails, or by a poll for completions.
  */
 static bool more(void)
 {
@@ -392,7 +391,7 @@ static bool more(void)
 
 #define WINDOW	4	/* messages in flight to a context */
 
-/* An operation that waits in software does not delay those before it. */
+/* An operation that waits in software does not delay earlier operations with FI_MORE. */
 static bool more_before_queued(void)
 {
 	const struct how how = { 0 };
@@ -416,7 +415,7 @@ static bool more_before_queued(void)
 	return ok;
 }
 
-/* Calls fail when the queue or the list of operations is full; none is lost. */
+/* Calls fail when the queue or the list of operations is full; no operation is lost. */
 static bool overload(void)
 {
 	const struct how how = { .cq_size = 8 };
@@ -445,7 +444,7 @@ static bool overload(void)
 	return ok;
 }
 
-/* Memory of both sides, and the content expected there. */
+/* Slots of the memory, one per operation, and the expected content of both sides. */
 #define SLOT	3000
 #define SLOTS	64
 
@@ -571,7 +570,7 @@ static bool close_busy(void)
 	return true;
 }
 
-/* A call that cannot start does not change memory, whatever buffers contain. */
+/* A call that cannot start does not copy old data of the provider's buffers to memory. */
 static bool not_begun(void)
 {
 	const struct how how = { 0 };
@@ -597,6 +596,31 @@ static bool not_begun(void)
 	return ok;
 }
 
+#define PLACES	64	/* buffers for memory that is not registered */
+
+/* A read of nothing needs no buffer. */
+static bool read_nothing(void)
+{
+	const struct how how = { 0 };
+	struct fi_cq_tagged_entry e;
+	uint64_t own[PLACES];
+	bool ok = true;
+	int i;
+
+	setup(&how);
+	harvest_stuck = true;
+	for (i = 0; ok && i < PLACES; i++)
+		ok = expect(fi_read(s[0].ep, &own[i], 8, NULL, s[0].peer, there(0),
+				    KEY, NULL), 0);
+	ok = ok && expect(fi_read(s[0].ep, own, 0, NULL, s[0].peer, there(0), KEY,
+				  NULL), 0);
+	harvest_stuck = false;
+	for (i = 0; ok && i <= PLACES; i++)
+		ok = completion(&s[0], &e);
+	teardown();
+	return ok;
+}
+
 const struct part rma_parts[] = {
 	{ "rma: all sizes, by offset", offsets },
 	{ "rma: all sizes, by keys of the provider", provided },
@@ -613,6 +637,7 @@ const struct part rma_parts[] = {
 	{ "rma: FI_MORE", more },
 	{ "rma: FI_MORE before an operation that waits", more_before_queued },
 	{ "rma: more than there is room for", overload },
+	{ "rma: reads of nothing while all buffers are in use", read_nothing },
 	{ "rma: 1000 random operations", mixed },
 	{ "rma: threads", threads },
 	{ "rma: close while busy", close_busy },

@@ -285,7 +285,7 @@ static bool shared(void)
 	return ok;
 }
 
-/* The receiver answers the sender, at an agreed context. */
+/* The receiver sends its answer to a context that both sides have agreed on. */
 static bool answers(void)
 {
 	const struct how how = { 0 };
@@ -528,6 +528,7 @@ static bool later(void)
 	d = &q[0].s.domain->fid;
 	to.iov_base = mem[1];
 	send.ep = q[0].tx[1].ep;
+	send.flags = FI_COMPLETION;
 	send.msg = (struct fi_msg){ &from, NULL, 1, to_ctx(&q[0], 1), &work, 0 };
 	work.op_type = FI_OP_SEND;
 	work.triggering_cntr = q[0].s.cntr;
@@ -540,7 +541,7 @@ static bool later(void)
 	     expect(fi_cntr_add(q[1].s.cntr, 2), 0) &&
 	     next_is(q[1].rx[1].cq, FI_RECV | FI_MSG, &t) &&
 	     expect(memcmp(mem[1], mem, 4), 0);
-	/* The scalable endpoint itself executes nothing. */
+	/* The scalable endpoint itself executes no operations. */
 	send.ep = q[0].ep;
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, &work), -FI_EINVAL) &&
 	     not_theirs(&work, &send);

@@ -2,6 +2,7 @@
 /*
  * Operations that wait for counters: with FI_TRIGGER, and as deferred work.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,21 @@ static char *mem[2];
 static struct fid_mr *mr;
 static struct fid_cntr *cntr[3];	/* counters of s[0], s[0], s[1] */
 
-static void setup(void)
+static void setup_how(const struct how *how)
 {
-	const struct how how = { 0 };
 	int i;
 
-	open_pair_mem(s, &how, mem, MEM);
+	open_pair_mem(s, how, mem, MEM);
 	mr = reg(&s[1], mem[1], MEM, ALL_RIGHTS, 1);
 	for (i = 0; i < 3; i++)
 		expect(fi_cntr_open(s[i / 2].domain, NULL, &cntr[i], NULL), 0);
+}
+
+static void setup(void)
+{
+	const struct how how = { 0 };
+
+	setup_how(&how);
 }
 
 static void teardown(void)
@@ -71,9 +78,9 @@ static struct fi_triggered_context at(struct fid_cntr *c, size_t threshold)
 }
 
 /*
- * Starts each kind of call, in random order: the thresholds decide when each
- * starts.  The description of a call may be freed before that, but not its
- * operands.
+ * Makes each kind of call, not in the order of thresholds: the thresholds decide when
+ * an operation starts.  The description of an operation may be freed before that, but
+ * not its operands.
  */
 static bool memory_calls(struct fi_triggered_context *t, uint64_t *old)
 {
@@ -203,22 +210,25 @@ static bool answered(void *context)
 }
 
 /*
- * One side returns the messages that it receives, by deferred work, without a
- * call of its program.
+ * One side returns the message that it receives by deferred work, without a call of
+ * its program.  Work has completions at its endpoint only on request (@flags).
  */
-static bool chain(size_t len)
+static bool chain(size_t len, uint64_t flags)
 {
 	struct iovec got = { mem[1], len };
 	struct fi_op_msg recv = {
 		.ep = s[1].ep,
 		.msg = { &got, NULL, 1, FI_ADDR_UNSPEC, &recv, 0 },
+		.flags = flags,
 	};
 	struct fi_op_msg send = {
 		.ep = s[1].ep,
 		.msg = { &got, NULL, 1, s[1].peer, &send, 0 },
+		.flags = flags,
 	};
 	struct fid_cntr *received = NULL, *sent = NULL;
 	struct fi_deferred_work work[2] = { 0 };
+	uint64_t sends = fi_cntr_read(s[1].cntr);
 	bool ok;
 
 	ok = expect(fi_cntr_open(s[1].domain, NULL, &received, NULL), 0) &&
@@ -241,9 +251,12 @@ static bool chain(size_t len)
 	     expect(fi_send(s[0].ep, mem[0], len, NULL, s[0].peer, mem), 0) &&
 	     answered(&got) &&
 	     filled(mem[0] + MEM / 2, len, (unsigned int)len) &&
-	     comes(1, &recv, FI_MSG | FI_RECV) &&
-	     comes(1, &send, FI_MSG | FI_SEND) &&
-	     expect(fi_cntr_read(received), 1) && expect(fi_cntr_read(sent), 1);
+	     (!flags || (comes(1, &recv, FI_MSG | FI_RECV) &&
+			 comes(1, &send, FI_MSG | FI_SEND)));
+	settle();
+	ok = ok && nothing(&s[1]) && expect(fi_cntr_read(received), 1) &&
+	     expect(fi_cntr_read(sent), 1) &&
+	     expect(fi_cntr_read(s[1].cntr) - sends, flags != 0);
 	return closed(&received->fid) && closed(&sent->fid) && ok;
 }
 
@@ -252,7 +265,8 @@ static bool chains(void)
 	bool ok;
 
 	setup();
-	ok = chain(100) && chain(30000);
+	ok = chain(100, FI_COMPLETION) && chain(30000, FI_COMPLETION) &&
+	     chain(100, 0) && chain(30000, 0);
 	teardown();
 	return ok;
 }
@@ -350,7 +364,7 @@ static bool cancelled(struct fid *d, struct fi_deferred_work *work,
 	ok = ok && expect(fi_control(d, FI_QUEUE_WORK, work), 0) &&
 	     error(&s[0], FI_EINVAL, op) &&
 	     expect(fi_cntr_readerr(cntr[1]), 1) &&
-	     expect(fi_cntr_readerr(s[0].cntr), 1);
+	     expect(fi_cntr_readerr(s[0].cntr), 0);
 	work->op.msg = op;
 	return ok;
 }
@@ -418,10 +432,156 @@ static bool refused(void)
 	return ok;
 }
 
+/* Opens an endpoint of the second side that counts its receives. */
+static bool open_counted(struct fid_ep **ep, fi_addr_t *to)
+{
+	struct ep_name name;
+	bool ok;
+
+	ok = expect(fi_endpoint(s[1].domain, s[1].info, ep, NULL), 0) &&
+	     expect(fi_ep_bind(*ep, &s[1].av->fid, 0), 0) &&
+	     expect(fi_ep_bind(*ep, &s[1].cq->fid, FI_TRANSMIT | FI_RECV), 0) &&
+	     expect(fi_ep_bind(*ep, &cntr[2]->fid, FI_RECV), 0) &&
+	     expect(fi_enable(*ep), 0);
+	name = name_of(*ep);
+	*to = insert(s[0].av, &name);
+	return ok;
+}
+
+/* Waits until a message has arrived that the provider keeps. */
+static bool arrived(struct fid_ep *ep)
+{
+	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC };
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	ssize_t ret = -FI_EAVAIL;
+
+	while (ret == -FI_EAVAIL && !fi_trecvmsg(ep, &msg, FI_PEEK)) {
+		fi_cq_read(s[0].cq, NULL, 0);
+		ret = fi_cq_read(s[1].cq, &e, 1);
+		if (ret == -FI_EAVAIL)
+			fi_cq_readerr(s[1].cq, &err, 0);
+	}
+	return expect(ret, 1);
+}
+
+/*
+ * With FI_PROGRESS_AUTO a receive that takes a message at once starts work: no
+ * further call of the program is needed.
+ */
+static bool by_receive(void)
+{
+	const struct how how = { .progress = FI_PROGRESS_AUTO };
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_FD };
+	struct fi_deferred_work work = { .threshold = 1,
+					 .op_type = FI_OP_CNTR_ADD };
+	struct pollfd p = { .events = POLLIN };
+	struct fi_op_cntr add = { .value = 1 };
+	struct fid_ep *ep;
+	struct fid *fid;
+	fi_addr_t to;
+	bool ok;
+
+	setup_how(&how);
+	ok = open_counted(&ep, &to) &&
+	     expect(fi_cntr_open(s[1].domain, &attr, &add.cntr, NULL), 0) &&
+	     expect(fi_tsend(s[0].ep, mem[0], 8, NULL, to, 0, NULL), 0) &&
+	     arrived(ep);
+	work.triggering_cntr = cntr[2];
+	work.op.cntr = &add;
+	fid = &add.cntr->fid;
+	ok = ok && expect(fi_control(&s[1].domain->fid, FI_QUEUE_WORK, &work), 0) &&
+	     expect(fi_control(fid, FI_GETWAIT, &p.fd), 0) &&
+	     expect(fi_trywait(s[1].fabric, &fid, 1), 0);
+	poll(NULL, 0, 100);
+	ok = ok && expect(poll(&p, 1, 0), 0) &&
+	     expect(fi_trecv(ep, mem[1], 8, NULL, FI_ADDR_UNSPEC, 0, 0, NULL), 0) &&
+	     expect(poll(&p, 1, 5000), 1) && expect(fi_cntr_read(add.cntr), 1);
+	ok = closed(&ep->fid) && closed(fid) && ok;
+	teardown();
+	return ok;
+}
+
+/* Errors of a counter start deferred work, but not calls with FI_TRIGGER. */
+static bool by_errors(void)
+{
+	struct fi_deferred_work work = { .threshold = 3,
+					 .op_type = FI_OP_CNTR_ADD };
+	struct fi_op_cntr add = { .value = 1 };
+	struct iovec local = { 0 };
+	struct fi_triggered_context t;
+	struct fi_msg msg = { &local, NULL, 1, 0, &t, 0 };
+	bool ok;
+
+	setup();
+	t = at(cntr[0], 3);
+	local = (struct iovec){ mem[0], 8 };
+	msg.addr = s[0].peer;
+	add.cntr = cntr[1];
+	work.triggering_cntr = cntr[0];
+	work.op.cntr = &add;
+	ok = expect(fi_sendmsg(s[0].ep, &msg, FI_TRIGGER), 0) &&
+	     expect(fi_control(&s[0].domain->fid, FI_QUEUE_WORK, &work), 0) &&
+	     expect(fi_cntr_add(cntr[0], 1), 0) &&
+	     expect(fi_cntr_adderr(cntr[0], 1), 0) &&
+	     expect(fi_cntr_read(cntr[1]), 0) &&
+	     expect(fi_cntr_adderr(cntr[0], 1), 0) &&
+	     expect(fi_cntr_read(cntr[1]), 1);
+	settle();
+	ok = ok && nothing(&s[0]) && expect(fi_cntr_add(cntr[0], 2), 0) &&
+	     comes(0, &t, FI_MSG | FI_SEND);
+	teardown();
+	return ok;
+}
+
+#define SENDS	400	/* more messages than there is room for at a time */
+
+/*
+ * A counter that grows by more than one starts its operations in the order of
+ * their thresholds, also those that find no room at first.
+ */
+static bool in_order(void)
+{
+	struct fi_triggered_context t[SENDS + 1];
+	struct fi_cq_tagged_entry e;
+	struct iovec local = { 0 };
+	struct fi_msg msg = { &local, NULL, 1, 0, NULL, 0 };
+	uint64_t got[SENDS + 1];
+	bool ok = true;
+	int i, n = 0;
+
+	setup();
+	msg.addr = s[0].peer;
+	for (i = 0; ok && i <= SENDS; i++) {
+		int number = i ? i - 1 : SENDS;
+
+		memcpy(mem[0] + number * 8, &(uint64_t){ (uint64_t)number }, 8);
+		local = (struct iovec){ mem[0] + number * 8, 8 };
+		/* Each threshold has two calls, but the last call is queued first. */
+		t[number] = at(cntr[0], (size_t)number / 2 + 1);
+		msg.context = &t[number];
+		ok = expect(fi_recv(s[1].ep, &got[i], 8, NULL, FI_ADDR_UNSPEC, NULL),
+			    0) &&
+		     expect(fi_sendmsg(s[0].ep, &msg, FI_TRIGGER), 0);
+	}
+	ok = ok && expect(fi_cntr_add(cntr[0], SENDS), 0);
+	while (ok && n <= SENDS) {
+		fi_cq_read(s[0].cq, &e, 1);
+		n += fi_cq_read(s[1].cq, &e, 1) == 1;
+	}
+	for (i = 0; ok && i <= SENDS; i++)
+		ok = expect((long long)got[i], i);
+	teardown();
+	return ok;
+}
+
 const struct part trigger_parts[] = {
 	{ "trigger: reads, writes, atomic operations", on_memory },
 	{ "trigger: messages", of_messages },
 	{ "trigger: chains of deferred work", chains },
+	{ "trigger: work that a receive starts", by_receive },
+	{ "trigger: errors of the counter", by_errors },
+	{ "trigger: order of thresholds", in_order },
 	{ "trigger: more than there is room for", many },
 	{ "trigger: cancelled and refused work", refused },
 	{ 0 },

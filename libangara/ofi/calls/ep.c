@@ -39,7 +39,7 @@ static int ep_enable(struct afi_ep *ep)
 		return 0;
 	if (!av)
 		return -FI_ENOAV;
-	/* A scalable endpoint works only through its contexts. */
+	/* A scalable endpoint needs no queue: its contexts do the work. */
 	if (ep->ways && !ep_tells(ep))
 		return -FI_ENOCQ;
 	if ((ep->wants_stx && ep->budget == &ep->own_budget) ||
@@ -185,6 +185,7 @@ static int ep_close(struct fid *fid)
 	give_numbers(ep);
 	if (ep->sep)
 		ep->sep->ctxs--;
+	afi_continue(d);
 	afi_unlock(d);
 	afi_service_stop(ep->service);
 	afi_ep_unbind(ep);
@@ -204,6 +205,7 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 
 	afi_lock(ep->domain);
 	ret = afi_recv_cancel(ep, context);
+	afi_continue(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

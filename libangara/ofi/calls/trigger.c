@@ -4,8 +4,10 @@
  * (FI_TRIGGER), or as deferred work of a domain (FI_QUEUE_WORK).
  *
  * Both kinds are handled alike: all arguments of an operation are copied, but
- * not its data.  The domain's progress starts due operations in the order in
- * which they were queued, and retries operations that found no room.
+ * not its data.  The domain's progress starts due operations of each counter in
+ * the order of their thresholds; operations with equal thresholds start in the
+ * order in which they were queued.  If an operation finds no room, progress retries
+ * it later, and the operations behind it wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,8 @@
  * struct afi_work - an operation that waits for a counter
  * @link: link in the list of the domain
  * @cntr: counter
- * @threshold: value of @cntr at which the operation starts
+ * @threshold: value of @cntr, for deferred work with its errors, at which the
+ *	operation starts
  * @also: counter of its completion, in addition to those of the endpoint; or
  *	NULL
  * @key: the program's handle of the work, or NULL
@@ -168,8 +171,9 @@ static bool work_receives(const struct afi_work *w)
 }
 
 /*
- * Can the operation ever start?  Otherwise it is rejected: without a queue its
- * failure could not be reported later.
+ * Can the endpoint or context do the operation, by its direction?  Otherwise the
+ * operation is rejected now: without a queue its failure could not be reported
+ * later.
  */
 static bool work_fits(const struct afi_work *w)
 {
@@ -241,6 +245,15 @@ static bool on_cntr(const struct afi_work *w)
 	return w->type == FI_OP_CNTR_SET || w->type == FI_OP_CNTR_ADD;
 }
 
+/*
+ * Does the endpoint not report the success of the work?  Deferred work is reported
+ * only if it requests a completion, or fails.
+ */
+static bool work_silent(const struct afi_work *w)
+{
+	return w->key && !(w->flags & FI_COMPLETION);
+}
+
 static void work_drop(struct afi_work *w)
 {
 	afi_list_del(&w->link);
@@ -250,6 +263,23 @@ static void work_drop(struct afi_work *w)
 	if (on_cntr(w))
 		afi_unref(&w->target->refs);
 	free(w);
+}
+
+/* Inserts an operation behind those of its counter that start before it. */
+static void work_insert(struct afi_domain *d, struct afi_work *w)
+{
+	struct afi_link *next = &d->works, *link;
+
+	for (link = d->works.prev; link != &d->works; link = link->prev) {
+		const struct afi_work *other = afi_of(link, struct afi_work, link);
+
+		if (other->cntr != w->cntr)
+			continue;
+		if (other->threshold <= w->threshold)
+			break;
+		next = link;
+	}
+	afi_list_add(next, &w->link);
 }
 
 static int work_queue(struct afi_domain *d, const struct fi_deferred_work *from,
@@ -277,7 +307,7 @@ static int work_queue(struct afi_domain *d, const struct fi_deferred_work *from,
 		afi_ref(&w->also->refs);
 	if (on_cntr(w))
 		afi_ref(&w->target->refs);
-	afi_list_add(&d->works, &w->link);
+	work_insert(d, w);
 	afi_progress(d);
 	return 0;
 }
@@ -334,7 +364,7 @@ static ssize_t work_start(struct afi_work *w)
 
 /*
  * Reports in a queue that an operation could not be started: the call that
- * queued the operation has already returned.
+ * queued the operation has already returned.  Return: false: the queue has no room.
  */
 static bool tell_failure(struct afi_work *w, int err)
 {
@@ -358,6 +388,7 @@ static bool tell_failure(struct afi_work *w, int err)
 		.src = FI_ADDR_NOTAVAIL,
 		.err = err,
 	};
+	struct afi_cntr *cntr;
 
 	if (w->type <= FI_OP_TSEND)
 		done.context = w->msg.context;
@@ -368,9 +399,20 @@ static bool tell_failure(struct afi_work *w, int err)
 		return false;
 	if (cq)
 		afi_cq_put(cq, &done);
-	afi_cntr_count(w->ep->cntrs[what[w->type].counts], err);
+	cntr = w->ep->cntrs[what[w->type].counts];
+	if (!work_silent(w) && cntr != w->also)
+		afi_cntr_count(cntr, err);
 	afi_cntr_count(w->also, err);
 	return true;
+}
+
+/*
+ * Has the counter reached the threshold?  For deferred work errors count, too; for
+ * calls with FI_TRIGGER they do not.
+ */
+static bool work_due(const struct afi_work *w)
+{
+	return w->cntr->value + (w->key ? w->cntr->errors : 0) >= w->threshold;
 }
 
 /**
@@ -384,18 +426,23 @@ bool afi_work_progress(struct afi_domain *d)
 	struct afi_link *link, *next;
 	bool any = false;
 
+	d->works_pass++;
 	for (link = d->works.next; link != &d->works; link = next) {
 		struct afi_work *w = afi_of(link, struct afi_work, link);
 		int ret;
 
 		next = link->next;
-		if (w->cntr->value < w->threshold)
+		if (!work_due(w) || w->cntr->stalled == d->works_pass)
 			continue;
 		d->also = w->also;
+		d->silent = work_silent(w);
 		ret = (int)work_start(w);
 		d->also = NULL;
-		if (ret == -FI_EAGAIN || (ret && !tell_failure(w, -ret)))
+		d->silent = false;
+		if (ret == -FI_EAGAIN || (ret && !tell_failure(w, -ret))) {
+			w->cntr->stalled = d->works_pass;
 			continue;
+		}
 		work_drop(w);
 		any = true;
 	}

@@ -78,7 +78,7 @@ static int match_give(struct afi_ep *ep, struct afi_recv *r, const struct afi_ms
 	size_t len = msg->wire.len < r->len ? msg->wire.len : r->len;
 	int ret;
 
-	r->ended = !r->multi || r->len - len < r->ep->min_multi;
+	r->ended = !r->multi || r->len - len < r->ep->min_multi || r->len == len;
 	ret = match_take(ep, r, msg);
 	if (ret)
 		return ret;
@@ -138,11 +138,18 @@ static int match_post(struct afi_recv *r, struct afi_link *next)
 			any = true;
 		}
 	}
-	/* If the receive has already taken a message, posting has succeeded. */
-	if (ret > 0 || any)
+	if (ret > 0)
 		return 0;
 	afi_list_del(&r->link);
-	return ret;
+	if (!any)
+		return ret;
+	/*
+	 * The receive has already taken a message, so posting has succeeded.  Keep
+	 * it out of the list until it can take the next kept message: a later
+	 * message must not overtake that message.
+	 */
+	afi_list_add(&r->domain->returned, &r->link);
+	return 0;
 }
 
 /**
@@ -201,26 +208,36 @@ static int end_empty(struct afi_recv *r, int err)
 	return 0;
 }
 
+/* Finds a receive of an endpoint in a list.  Return: NULL: there is none. */
+static struct afi_recv *find_posted(const struct afi_ep *ep, const struct afi_link *list,
+				    const void *context)
+{
+	struct afi_link *link;
+
+	for (link = list->next; link != list; link = link->next) {
+		struct afi_recv *r = afi_of(link, struct afi_recv, link);
+
+		if (r->ep == ep && r->context == context)
+			return r;
+	}
+	return NULL;
+}
+
 /*
  * Cancels a receive.  Return: 0; -FI_ENOENT no receive has this context;
  * -FI_EAGAIN.
  */
 int afi_recv_cancel(struct afi_ep *ep, void *context)
 {
-	int i;
+	struct afi_recv *r;
 
 	afi_recv_again(ep->domain);
-	for (i = 0; i < 2; i++) {
-		struct afi_link *list = &ep->posted[i], *link;
-
-		for (link = list->next; link != list; link = link->next) {
-			struct afi_recv *r = afi_of(link, struct afi_recv, link);
-
-			if (r->context == context)
-				return afi_recv_withdraw(r);
-		}
-	}
-	return -FI_ENOENT;
+	r = find_posted(ep, &ep->posted[0], context);
+	if (!r)
+		r = find_posted(ep, &ep->posted[1], context);
+	if (!r)
+		r = find_posted(ep, &ep->domain->returned, context);
+	return r ? afi_recv_withdraw(r) : -FI_ENOENT;
 }
 
 static struct afi_msg *find_claimed(const struct afi_recv *r)
@@ -236,8 +253,18 @@ static struct afi_msg *find_claimed(const struct afi_recv *r)
 	return NULL;
 }
 
-/* Reports a message without its data. */
-static int match_tell(struct afi_recv *r, const struct afi_msg *m, size_t len)
+/* Ends the wait of the sender of a discarded message.  Return: false: no memory. */
+static bool match_refuse(const struct afi_msg *m)
+{
+	return !m->is_long || afi_answer(m->ep->domain, &m->src, m->ep->name.ep,
+					 &m->wire, 0);
+}
+
+/*
+ * Reports a message without its data.  @discard: drop the message, too.  Return: 0;
+ * -FI_EAGAIN: nothing has changed.
+ */
+static int match_tell(struct afi_recv *r, struct afi_msg *m, size_t len, bool discard)
 {
 	struct afi_done done = {
 		.context = r->context,
@@ -246,26 +273,23 @@ static int match_tell(struct afi_recv *r, const struct afi_msg *m, size_t len)
 		.tag = m->tag,
 		.src = afi_av_find(r->ep->av, &m->src),
 	};
+	struct afi_cq *cq = r->ep->rx;
 
 	if (m->wire.flags & AFI_WIRE_DATA) {
 		done.flags |= FI_REMOTE_CQ_DATA;
 		done.data = m->data;
 	}
-	if (!r->ep->rx)
-		return 0;
-	if (!afi_cq_promise_more(r->ep->rx))
+	if (cq && !afi_cq_promise_more(cq))
 		return -FI_EAGAIN;
-	afi_cq_put(r->ep->rx, &done);
-	return 0;
-}
-
-/* Drops a message, and notifies a waiting sender. */
-static int match_discard(struct afi_ep *ep, struct afi_msg *m)
-{
-	if (m->is_long &&
-	    !afi_answer(ep->domain, &m->src, ep->name.ep, &m->wire, 0))
+	if (discard && !match_refuse(m)) {
+		if (cq)
+			cq->promised--;
 		return -FI_EAGAIN;
-	match_drop(m);
+	}
+	if (cq)
+		afi_cq_put(cq, &done);
+	if (discard)
+		match_drop(m);
 	return 0;
 }
 
@@ -276,10 +300,8 @@ static int match_claimed(struct afi_recv *r, u64 flags)
 
 	if (!m)
 		return -FI_EINVAL;
-	if (flags & FI_DISCARD) {
-		ret = match_tell(r, m, 0);
-		return ret ? ret : match_discard(m->ep, m);
-	}
+	if (flags & FI_DISCARD)
+		return match_tell(r, m, 0, true);
 	r->ended = true;
 	ret = match_take(m->ep, r, m);
 	if (ret)
@@ -307,14 +329,10 @@ int afi_recv_peek(struct afi_recv *r, u64 flags)
 	m = find_kept(r);
 	if (!m)
 		return end_empty(r, FI_ENOMSG);
-	ret = match_tell(r, m, m->wire.len);
-	if (ret)
-		return ret;
-	if (flags & FI_DISCARD)
-		return match_discard(m->ep, m);
-	if (flags & FI_CLAIM)
+	ret = match_tell(r, m, m->wire.len, flags & FI_DISCARD);
+	if (!ret && (flags & FI_CLAIM) && !(flags & FI_DISCARD))
 		m->claim = r->context;
-	return 0;
+	return ret;
 }
 
 /* Drops the unexpected messages of an endpoint, and notifies their senders. */

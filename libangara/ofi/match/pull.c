@@ -67,8 +67,7 @@ static int pull_copy(struct afi_ep *ep, struct afi_recv *r, const struct afi_msg
 		len -= part;
 	}
 	pull_release(r, &done);
-	afi_cntr_count(ep->cntrs[AFI_COUNT_RECV], done.err);
-	afi_cntr_count(r->also, done.err);
+	afi_recv_count(ep, r, done.err);
 	if (ep->rx && (pull_reports(ep, r) || done.err || (done.flags & FI_MULTI_RECV)))
 		afi_cq_put(ep->rx, &done);
 	else if (ep->rx)
@@ -265,7 +264,7 @@ bool afi_shown(struct afi_domain *d, const struct afi_msg *msg)
 }
 
 /*
- * Starts to fetch a message.  @as: copy of the receive at the time of the match
+ * Starts to fetch a message.  @as: copy of the receive at the time of the match.
  * Return: 0; -FI_EAGAIN.
  */
 static int pull_fetch(struct afi_ep *ep, struct afi_recv *r, const struct afi_recv *as,
@@ -296,6 +295,8 @@ static int pull_fetch(struct afi_ep *ep, struct afi_recv *r, const struct afi_re
 		afi_op_fail(op, ret, NULL);
 	op->recv = r;
 	op->also = r->also;
+	if (r->silent)
+		op->cntr = NULL;
 	if (op->also)
 		afi_ref(&op->also->refs);
 	r->users++;
@@ -434,9 +435,9 @@ int afi_take_msg(struct afi_ep *ep, struct afi_recv *r,
 }
 
 /*
- * Finishes a receive whose data has been fetched, and writes the completion: it
- * precedes the end of a cancelled receive.  If the endpoint was closed during the
- * fetch, nothing reports the data, so the receive is returned to a shared context.
+ * Finishes a receive whose data has been fetched.  Its completion precedes the end of
+ * a cancelled receive.  If the endpoint was closed during the fetch, nothing reports
+ * the data, so a receive of a shared context is returned to the context.
  */
 void afi_pulled(struct afi_op *op)
 {

@@ -2,8 +2,9 @@
 /* Posting receives, of tagged and of other messages. */
 #include "msg.h"
 
+/* FI_TRANSMIT_COMPLETE permits earlier completions; receives never make use of it. */
 #define AFI_RECV_FLAGS	(FI_COMPLETION | FI_MULTI_RECV | FI_MORE | FI_PEEK | \
-			 FI_CLAIM | FI_DISCARD)
+			 FI_CLAIM | FI_DISCARD | FI_TRANSMIT_COMPLETE)
 
 static int receive_check(const struct afi_ep *ep,
 			 const struct fi_msg_tagged *msg, u64 flags)
@@ -42,7 +43,8 @@ static int receive_fill(struct afi_recv *r, struct afi_ep *ep,
 	r->tag = msg->tag;
 	r->ignore = tagged ? msg->ignore : UINT64_MAX;
 	r->tagged = tagged;
-	r->report = (!afi_is_srx(ep) && !ep->rx_selective) ||
+	r->silent = ep->domain->silent;
+	r->report = (!afi_is_srx(ep) && !ep->rx_selective && !r->silent) ||
 		    (flags & FI_COMPLETION);
 	r->multi = flags & FI_MULTI_RECV;
 	r->count = msg->iov_count;
@@ -113,6 +115,8 @@ ssize_t afi_receive(struct afi_ep *ep, const struct fi_msg_tagged *msg,
 		afi_progress(ep->domain);
 		ret = afi_receive_now(ep, msg, flags, tagged);
 	}
+	if (!ret)
+		afi_continue(ep->domain);
 	afi_unlock(ep->domain);
 	return ret;
 }

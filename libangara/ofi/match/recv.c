@@ -49,12 +49,21 @@ void afi_recv_end(const struct afi_recv *r, struct afi_cq *cq, int err)
 	afi_cq_put(cq, &done);
 }
 
+/* Counts the end of a receive, or of a message that it took for @ep. */
+void afi_recv_count(const struct afi_ep *ep, const struct afi_recv *r, int err)
+{
+	struct afi_cntr *cntr = ep->cntrs[AFI_COUNT_RECV];
+
+	if (!r->silent && cntr != r->also)
+		afi_cntr_count(cntr, err);
+	afi_cntr_count(r->also, err);
+}
+
 static void recv_end_cancelled(const struct afi_recv *r)
 {
 	if (r->ends_in)
 		afi_recv_end(r, r->ends_in, FI_ECANCELED);
-	afi_cntr_count(r->ep->cntrs[AFI_COUNT_RECV], FI_ECANCELED);
-	afi_cntr_count(r->also, FI_ECANCELED);
+	afi_recv_count(r->ep, r, FI_ECANCELED);
 }
 
 /* A receive is freed when it is used up and all its data has been fetched. */

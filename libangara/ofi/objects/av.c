@@ -86,23 +86,29 @@ void afi_av_sync(struct afi_av *av)
 	afi_share_seen(av->share, seq);
 }
 
+/* Adds an address in the lowest entry that is not used. */
 int afi_av_add(struct afi_av *av, const struct afi_name *name, fi_addr_t *addr)
 {
-	u32 at, spare;
+	u32 at = av->num;
 
 	*addr = FI_ADDR_NOTAVAIL;
 	if (!av_valid(av, name))
 		return -FI_EINVAL;
 	if (av->share)
 		return afi_share_add(av->share, name, addr);
-	if (!av->spare && av->num == av->size && afi_av_grow(av))
+	if (!av->spares && av->num == av->size && afi_av_grow(av))
 		return -FI_ENOMEM;
-	at = av->spare ? av->spare - 1 : av->num;
-	spare = av->spare ? av->peers[at].spare : 0;
+	if (av->spares)
+		for (at = av->low; av->peers[at].used; at++)
+			;
 	if (av_put(av, at, name))
 		return -FI_ENOMEM;
-	av->num += !av->spare;
-	av->spare = spare;
+	if (av->spares) {
+		av->spares--;
+		av->low = at + 1;
+	} else {
+		av->num++;
+	}
 	*addr = at;
 	return 0;
 }
@@ -115,10 +121,12 @@ struct afi_peer *afi_av_peer(struct afi_av *av, fi_addr_t addr)
 
 void afi_av_drop(struct afi_av *av, struct afi_peer *peer)
 {
+	u32 at = (u32)(peer - av->peers);
+
 	afi_hash_del(&av->found, &peer->node);
 	peer->used = false;
-	peer->spare = av->spare;
-	av->spare = (u32)(peer - av->peers) + 1;
+	if (!av->spares++ || at < av->low)
+		av->low = at;
 }
 
 /* Address of a peer, NULL if there is none.  The domain is locked. */

@@ -33,41 +33,53 @@ void afi_cntr_count(struct afi_cntr *cntr, int err)
 	afi_cntr_changed(cntr);
 }
 
-/* Sets a value of a counter or adds to it, after progress. */
-static u64 cntr_value(struct afi_cntr *cntr, u64 *value, bool set, u64 to)
+/* Reads a value of a counter after progress.  @seen: where to record it */
+static u64 cntr_value(struct afi_cntr *cntr, const u64 *value, u64 *seen)
 {
 	u64 now;
 
 	afi_lock(cntr->domain);
 	afi_progress(cntr->domain);
-	if (set) {
-		*value = to;
-		afi_cntr_changed(cntr);
-	}
 	now = *value;
-	if (set && !afi_list_empty(&cntr->domain->works))
-		afi_progress(cntr->domain);
+	*seen = now;
 	afi_unlock(cntr->domain);
 	return now;
 }
 
 static uint64_t cntr_read(struct fid_cntr *fid)
 {
-	return cntr_value(cntr_of(fid), &cntr_of(fid)->value, false, 0);
+	return cntr_value(cntr_of(fid), &cntr_of(fid)->value, &cntr_of(fid)->seen);
 }
 
 static uint64_t cntr_readerr(struct fid_cntr *fid)
 {
-	return cntr_value(cntr_of(fid), &cntr_of(fid)->errors, false, 0);
+	return cntr_value(cntr_of(fid), &cntr_of(fid)->errors, &cntr_of(fid)->seen_errors);
+}
+
+/* The program has changed a counter: starts deferred work that waits for it. */
+static void cntr_touched(struct afi_cntr *cntr)
+{
+	afi_cntr_changed(cntr);
+	if (!afi_list_empty(&cntr->domain->works))
+		afi_progress(cntr->domain);
+}
+
+/* Sets a value of a counter, after progress. */
+static int cntr_assign(struct afi_cntr *cntr, u64 *value, u64 to)
+{
+	afi_lock(cntr->domain);
+	afi_progress(cntr->domain);
+	*value = to;
+	cntr_touched(cntr);
+	afi_unlock(cntr->domain);
+	return 0;
 }
 
 static int cntr_change(struct afi_cntr *cntr, u64 *value, u64 by)
 {
 	afi_lock(cntr->domain);
 	*value += by;
-	afi_cntr_changed(cntr);
-	if (!afi_list_empty(&cntr->domain->works))
-		afi_progress(cntr->domain);
+	cntr_touched(cntr);
 	afi_unlock(cntr->domain);
 	return 0;
 }
@@ -84,19 +96,17 @@ static int cntr_adderr(struct fid_cntr *fid, uint64_t value)
 
 static int cntr_set(struct fid_cntr *fid, uint64_t value)
 {
-	cntr_value(cntr_of(fid), &cntr_of(fid)->value, true, value);
-	return 0;
+	return cntr_assign(cntr_of(fid), &cntr_of(fid)->value, value);
 }
 
 static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 {
-	cntr_value(cntr_of(fid), &cntr_of(fid)->errors, true, value);
-	return 0;
+	return cntr_assign(cntr_of(fid), &cntr_of(fid)->errors, value);
 }
 
 /*
- * Result of a wait.  Return: 0 the value is reached; -FI_EAGAIN it goes on;
- * -FI_EAVAIL; -FI_ENODEV.
+ * Result of a wait.  Return: 0 the threshold is reached; -FI_EAGAIN the wait goes
+ * on; -FI_EAVAIL an error was counted; -FI_ENODEV the adapter is gone.
  */
 static int sleeper_result(const struct afi_cntr *cntr,
 			  const struct afi_cntr_sleeper *s)
@@ -125,9 +135,9 @@ static bool cntr_quiet(struct afi_cntr *cntr)
 }
 
 /*
- * Checks a wait, and prepares to sleep if it goes on.  The domain is locked, but
- * not while the caller waits, until @end at most, for threads that the eventfd has
- * to wake.
+ * Checks a wait, and prepares to sleep if the wait goes on.  If the eventfd still
+ * has to wake other threads, first waits for them, until @end at most.  The domain
+ * is locked, except during that wait.  Return: as sleeper_result().
  */
 static int sleeper_check(struct afi_cntr *cntr, const struct afi_cntr_sleeper *s,
 			 u64 end)
@@ -177,29 +187,35 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	}
 	afi_list_del(&s.link);
 	pthread_cond_broadcast(&cntr->left);
+	/* The program learns whether the threshold is reached, not a larger value. */
+	cntr->seen = cntr->value < threshold ? cntr->value : threshold;
 	afi_unlock(cntr->domain);
 	return ret;
 }
 
+/* Does the program know the values of the counter? */
+static bool cntr_known(const struct afi_cntr *cntr)
+{
+	return cntr->value == cntr->seen && cntr->errors == cntr->seen_errors;
+}
+
 /*
- * May the caller sleep?  The provider does not know which value the program has
- * read last.  So the answer is yes, unless the counter changes during this
- * call.
+ * May the caller sleep?  Not if the program has not read the present value and
+ * number of errors: it may be waiting for them, and no later change would wake
+ * it.
  */
 int afi_cntr_trywait(struct afi_cntr *cntr)
 {
-	u64 before, errors;
 	int ret;
 
 	if (!cntr->waits)
 		return -FI_EINVAL;
 	afi_lock(cntr->domain);
-	cntr_quiet(cntr);
-	before = cntr->value;
-	errors = cntr->errors;
-	afi_wait_arm(cntr->domain);
-	ret = cntr->value != before || cntr->errors != errors ||
-	      cntr->domain->dead ? -FI_EAGAIN : 0;
+	if (cntr_known(cntr)) {
+		cntr_quiet(cntr);
+		afi_wait_arm(cntr->domain);
+	}
+	ret = !cntr_known(cntr) || cntr->domain->dead ? -FI_EAGAIN : 0;
 	afi_unlock(cntr->domain);
 	return ret;
 }

@@ -134,6 +134,10 @@ static const char *eq_strerror(struct fid_eq *fid, int prov_errno,
 	return afi_error_text(prov_errno, buf, len);
 }
 
+/*
+ * May the caller sleep?  Clears the eventfd only if there is no event: it may have
+ * to wake another thread, which is still asleep.
+ */
 int afi_eq_trywait(struct afi_eq *eq)
 {
 	int ret = 0;
@@ -141,9 +145,10 @@ int afi_eq_trywait(struct afi_eq *eq)
 	if (!eq->waits)
 		return -FI_EINVAL;
 	pthread_mutex_lock(&eq->lock);
-	afi_wait_quiet(&eq->wait);
 	if (eq->first)
 		ret = -FI_EAGAIN;
+	else
+		afi_wait_quiet(&eq->wait);
 	pthread_mutex_unlock(&eq->lock);
 	return ret;
 }

@@ -40,7 +40,7 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		      uint64_t flags, struct fid_mr **out)
 {
 	const u64 all = FI_SEND | FI_RECV | FI_READ | FI_WRITE |
-			FI_REMOTE_READ | FI_REMOTE_WRITE;
+			FI_REMOTE_READ | FI_REMOTE_WRITE | FI_COLLECTIVE;
 	struct afi_domain *d;
 	struct afi_mr *mr;
 	int ret;

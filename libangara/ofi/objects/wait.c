@@ -163,6 +163,12 @@ void afi_wait_arm(struct afi_domain *d)
 		afi_progress(d);
 		ret = d->dead ? 0 : angara_ctx_arm(d->ctx);
 	} while (ret == -EAGAIN && !d->has_held);
+	/*
+	 * While a message cannot be handled yet, -EAGAIN does not tell whether
+	 * other events came before the context was armed: handle them, if any.
+	 */
+	if (ret == -EAGAIN)
+		afi_progress(d);
 }
 
 /* Implements fi_control() of objects with a wait object. */

@@ -127,6 +127,10 @@ struct afi_op *afi_op_new(struct afi_ep *ep, u32 kind, bool report,
 	};
 	if (op->also)
 		afi_ref(&op->also->refs);
+	if (kind != AFI_OP_PULL && d->silent) {
+		op->report = false;
+		op->cntr = NULL;
+	}
 	afi_list_init(&op->link);
 	afi_list_init(&op->todo);
 	ep->pending += kind != AFI_OP_PULL;
@@ -187,6 +191,13 @@ static void op_release(struct afi_op *op, bool arrived)
 	op->n = 0;
 }
 
+static void op_drop_also(struct afi_op *op)
+{
+	if (op->also)
+		afi_unref(&op->also->refs);
+	op->also = NULL;
+}
+
 static void op_retire(struct afi_op *op)
 {
 	afi_list_del(&op->link);
@@ -195,9 +206,7 @@ static void op_retire(struct afi_op *op)
 		op->ep->pending -= op->kind != AFI_OP_PULL;
 		op_spend(op->ep, -is_rma(op));
 	}
-	if (op->also)
-		afi_unref(&op->also->refs);
-	op->also = NULL;
+	op_drop_also(op);
 	if (op->asks) {
 		op->asks->asked--;
 		op->domain->asking--;
@@ -230,6 +239,15 @@ void afi_op_report(struct afi_op *op)
 	op->cq = NULL;
 }
 
+/* Reports the end of an operation to the program. */
+static void op_tell(struct afi_op *op)
+{
+	if (op->ep && op->cntr != op->also)
+		afi_cntr_count(op->cntr, op->done.err);
+	afi_cntr_count(op->also, op->done.err);
+	afi_op_report(op);
+}
+
 static void op_finish(struct afi_op *op)
 {
 	if (op->kind == AFI_OP_SEND && op->done.err)
@@ -237,10 +255,7 @@ static void op_finish(struct afi_op *op)
 	op_release(op, !op->done.err || op->done.err == FI_ETRUNC);
 	if (op->recv)
 		op->domain->up->op_fetched(op);
-	if (op->ep)
-		afi_cntr_count(op->cntr, op->done.err);
-	afi_cntr_count(op->also, op->done.err);
-	afi_op_report(op);
+	op_tell(op);
 	op_retire(op);
 }
 
@@ -321,6 +336,25 @@ void afi_op_start(struct afi_op *op)
 		op_settle(op);
 }
 
+/* Is the operation's data a copy in a buffer of the domain's pool? */
+static bool has_copy(const struct afi_op *op)
+{
+	return op->kind == AFI_OP_SEND && op->n && op->rest->pieces[0].local.pool;
+}
+
+/*
+ * Reports the error of a send whose receiver may have the message, but keeps the
+ * buffer of the copy: the receiver must not read another message from it.
+ */
+static void op_keep(struct afi_op *op)
+{
+	op_tell(op);
+	op_drop_also(op);
+	if (op->ep)
+		op->ep->pending--;
+	op->ep = NULL;
+}
+
 /*
  * Called when a message of the operation has been sent or, with @err, has
  * failed.
@@ -328,14 +362,16 @@ void afi_op_start(struct afi_op *op)
 void afi_op_sent(struct afi_op *op, int err, const struct angara_completion *st)
 {
 	op->live--;
-	if (err) {
+	if (err)
 		afi_op_fail(op, err, st);
-		/*
-		 * The peer has not received the message, so it will not fetch
-		 * the data.
-		 */
+	/*
+	 * -FI_ENETUNREACH: the message may have arrived, and only the way back is
+	 * lost.  After any other error the peer does not fetch the data.
+	 */
+	if (err == -FI_ENETUNREACH && op->expects && has_copy(op))
+		op_keep(op);
+	else if (err)
 		afi_op_unexpect(op);
-	}
 	if (!op->live)
 		op_settle(op);
 }
@@ -361,7 +397,7 @@ static void piece_ended(struct afi_domain *d, struct afi_await *a, int err,
 	if (op->late) {
 		if (err && d->up->plan_again(op, err))
 			return;
-		/* The operation may still have to notify its target. */
+		/* Free the state of plan.c now: notifying the target may take long. */
 		d->up->plan_ended(op);
 	}
 	if (err)
@@ -416,12 +452,6 @@ bool afi_ops_retry(struct afi_domain *d)
 	return any;
 }
 
-/* Is the operation's data a copy in a buffer of the domain's pool? */
-static bool has_copy(const struct afi_op *op)
-{
-	return op->kind == AFI_OP_SEND && op->n && op->rest->pieces[0].local.pool;
-}
-
 static void op_orphan(struct afi_op *op)
 {
 	u32 i;
@@ -442,9 +472,7 @@ static void op_orphan(struct afi_op *op)
 	 * message from the buffer.
 	 */
 	if (has_copy(op)) {
-		if (op->also)
-			afi_unref(&op->also->refs);
-		op->also = NULL;
+		op_drop_also(op);
 	} else if (op->kind == AFI_OP_SEND) {
 		afi_send_forget(op->domain, op);
 		op_release(op, false);

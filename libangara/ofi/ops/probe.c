@@ -7,7 +7,9 @@
  * So while an operation waits for a long time, the provider reads the number of
  * the peer's domain from time to time, and compares it with the one in the
  * addresses of the domain's endpoints.  The read needs no action of the peer.
- * A different number means that another domain uses the context now.
+ * A different number means that another domain uses the context now.  A link
+ * that fails is soon routed around, so only several probes in a row without a
+ * path end the operation.
  *
  * A peer may have answered before it ended, so messages that have arrived are
  * handled first.
@@ -140,8 +142,8 @@ static void probe_start(struct afi_domain *d, struct afi_probe *probe,
 	probe->peer = *name;
 	p->found[i] = 0;
 	/*
-	 * If this fails, the adapter is gone, and other code ends the
-	 * operations that wait.
+	 * If the read cannot be started, the adapter is gone, and end_all() ends
+	 * the operations that wait.
 	 */
 	afi_awaited(d, &probe->await, angara_get_nbi(
 		d->ctx, peer, AFI_DIR_KEY, AFI_DIR_ID * sizeof(*d->dir_mem),
@@ -161,14 +163,13 @@ static struct afi_probe *probe_idle(struct afi_probes *p)
 }
 
 /*
- * Probes the peers that were not probed in this round.  Return: true if there
- * was such a peer.
+ * Probes the peers that were not probed in this round.  Return: false: there was
+ * no room for all of them.
  */
 static bool probe_look(struct afi_domain *d)
 {
 	struct afi_probes *p = d->probes;
 	struct afi_link *link, *other;
-	bool any = false;
 
 	for (link = d->ops.next; link != &d->ops; link = link->next) {
 		const struct afi_op *op = afi_of(link, struct afi_op, link);
@@ -176,10 +177,9 @@ static bool probe_look(struct afi_domain *d)
 
 		if (!op->expects || op->probed == p->round)
 			continue;
-		any = true;
 		probe = afi_await_room(d, 1) ? probe_idle(p) : NULL;
 		if (!probe)
-			break;
+			return false;
 		probe_start(d, probe, &op->peer);
 		for (other = link; other != &d->ops; other = other->next) {
 			struct afi_op *o = afi_of(other, struct afi_op, link);
@@ -188,22 +188,37 @@ static bool probe_look(struct afi_domain *d)
 				o->probed = p->round;
 		}
 	}
-	return any;
+	return true;
 }
 
-static void give_up(struct afi_domain *d, const struct afi_name *peer)
+/*
+ * Uses the result of a probe.  @err: 0 the peer is there; -FI_ENETUNREACH there is no
+ * path to the peer now; other errors: the peer is gone.  Return: true if the error of
+ * an operation was reported.
+ */
+static bool probe_found(struct afi_domain *d, const struct afi_name *peer, int err)
 {
 	struct afi_link *link, *next;
+	bool any = false;
 
-	AFI_INFO(EP_DATA, "context %u of node %u is gone\n", peer->ctx,
-		 peer->node);
+	if (err)
+		AFI_INFO(EP_DATA, "context %u of node %u is %s\n", peer->ctx, peer->node,
+			 err == -FI_ENETUNREACH ? "out of reach" : "gone");
 	for (link = d->ops.next; link != &d->ops; link = next) {
 		struct afi_op *op = afi_of(link, struct afi_op, link);
 
 		next = link->next;
-		if (op->expects && same_domain(&op->peer, peer))
-			op->domain->up->op_came(op, -FI_EHOSTUNREACH);
+		if (!op->expects || !same_domain(&op->peer, peer))
+			continue;
+		op->missed = err ? op->missed + 1 : 0;
+		if (!err || (err == -FI_ENETUNREACH && op->missed != AFI_PROBE_MISSES))
+			continue;
+		/* Report the error; a copy that the peer may still read keeps its buffer. */
+		op->live++;
+		d->up->op_sent(op, err, NULL);
+		any = true;
 	}
+	return any;
 }
 
 static bool probe_judge(struct afi_domain *d)
@@ -219,10 +234,10 @@ static bool probe_judge(struct afi_domain *d)
 			continue;
 		probe->ended = false;
 		p->flying--;
-		if (!probe->err && p->found[i] == afi_serial_domain(probe->peer.serial))
-			continue;
-		any = true;
-		give_up(d, &probe->peer);
+		if (probe->err != -FI_ENETUNREACH &&
+		    (probe->err || p->found[i] != afi_serial_domain(probe->peer.serial)))
+			probe->err = -FI_EHOSTUNREACH;
+		any |= probe_found(d, &probe->peer, probe->err);
 	}
 	return any;
 }
@@ -246,10 +261,10 @@ static bool end_all(struct afi_domain *d)
 }
 
 /**
- * afi_probe() - probe peers, if it is time
+ * afi_probe() - probe peers and repeat answers, if it is time
  * @d: domain, locked, whose events have all been handled
  *
- * Return: true if an operation has ended.
+ * Return: true if an operation has ended, or an answer can be repeated.
  */
 bool afi_probe(struct afi_domain *d)
 {
@@ -271,11 +286,16 @@ bool afi_probe(struct afi_domain *d)
 		if (read(d->probe_fd, &times, sizeof(times)) < 0)
 			times = 0;
 		p->due = 0;
+		any |= d->cut;
+		if (d->cut)
+			afi_send_again(d);
 		if (d->expecting) {
-			p->round += !probe_look(d);
+			p->round += probe_look(d);
 			probe_arm(d);
 		}
 	}
+	if (d->cut && !p->due)
+		probe_arm(d);
 	d->probing = p->due || p->flying;
 	return any;
 }

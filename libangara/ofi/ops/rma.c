@@ -113,10 +113,10 @@ static int rma_prepare(struct afi_op *op, const struct afi_plan *plan, bool writ
 
 		piece->back = !write;
 		/*
-		 * Short data is inline in the descriptor, so it needs no
-		 * region.
+		 * Short data of a write is inline in the descriptor, so it needs
+		 * no region.  A read of 0 bytes needs none, either.
 		 */
-		if (write && part->len <= ANGARA_MAX_INLINE)
+		if (!part->len || (write && part->len <= ANGARA_MAX_INLINE))
 			continue;
 		ret = afi_local_get(op->domain, op->ep, &piece->local, part->addr,
 				    part->len, part->desc, !write);

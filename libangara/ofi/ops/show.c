@@ -167,7 +167,11 @@ bool afi_show_asked(struct afi_op *op)
 	s->len = sizeof(*wire) + (ret ? 0 : op->n * sizeof(struct afi_part));
 	op->asked = false;
 	op->later = false;
-	afi_send_go(d, s, op);
+	/*
+	 * The operation does not wait for this message, but for the receiver: if
+	 * there is no path to the receiver, flow.c sends the message again.
+	 */
+	afi_send_go(d, s, NULL);
 	return true;
 }
 

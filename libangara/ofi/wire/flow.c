@@ -7,7 +7,9 @@
  * A peer can cause answers without receiving them.  So each peer may use only a
  * share of the messages that are free.  The program's messages and answers have
  * separate shares.  Messages that must arrive (afi_owe()) wait in separate
- * memory until there is room.
+ * memory until there is room.  If there is no path to the receiver, they are sent
+ * again with the next probes (probe.c), until there is a path or the receiver is
+ * gone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +50,10 @@ static void flow_forget(struct afi_domain *d, struct afi_flow *f, struct afi_owe
 {
 	afi_list_del(&o->link);
 	d->owed--;
-	if (!--f->nowed)
+	if (!--f->nowed) {
 		afi_list_del(&f->owing);
+		f->cut = false;
+	}
 	free(o);
 }
 
@@ -161,6 +165,54 @@ void afi_send_drop(struct afi_domain *d, struct afi_send *s)
 	afi_list_add(&d->sends_idle, &s->link);
 }
 
+/* Queues an owed message of a flow.  Return: false: no memory. */
+static bool flow_owe(struct afi_domain *d, struct afi_flow *f, u16 code,
+		     const void *data, size_t len)
+{
+	struct afi_owed *o = malloc(sizeof(*o) + len);
+
+	if (!o)
+		return false;
+	o->code = code;
+	o->len = len;
+	memcpy(o->data, data, len);
+	if (!f->nowed++)
+		afi_list_add(&d->flows_owing, &f->owing);
+	afi_list_add(&f->owed, &o->link);
+	d->owed++;
+	return true;
+}
+
+/*
+ * Queues an answer again that had no path to its receiver: the receiver waits for the
+ * answer.  If it has got the answer already, it ignores the second one.
+ */
+static void owe_again(struct afi_domain *d, struct afi_send *s)
+{
+	struct afi_flow *f = s->flow;
+
+	if (!flow_owe(d, f, s->head.code, afi_send_wire(d, s), s->len)) {
+		AFI_INFO(EP_DATA, "no memory to answer node %u again\n", f->peer.node);
+		return;
+	}
+	f->cut = true;
+	d->cut = true;
+	d->probing = true;
+}
+
+/**
+ * afi_send_again() - send answers again that had no path to their receivers
+ * @d: domain, locked
+ */
+void afi_send_again(struct afi_domain *d)
+{
+	struct afi_link *link;
+
+	for (link = d->flows_owing.next; link != &d->flows_owing; link = link->next)
+		afi_of(link, struct afi_flow, owing)->cut = false;
+	d->cut = false;
+}
+
 /*
  * Handles the end of a message, with or without error: continues its operation.
  */
@@ -171,6 +223,8 @@ static void flow_ended(struct afi_domain *d, struct afi_send *s, int ret,
 	fi_addr_t group = s->group;
 	u32 rank = s->rank, seq = s->seq;
 
+	if (ret == -FI_ENETUNREACH && s->ours && !op && !group)
+		owe_again(d, s);
 	afi_send_drop(d, s);
 	if (op)
 		d->up->op_sent(op, ret, st);
@@ -296,31 +350,19 @@ bool afi_owe(struct afi_domain *d, struct angara_peer peer, u16 code,
 	     const void *data, size_t len)
 {
 	struct afi_flow *f = afi_flow_of(d, peer);
-	struct afi_owed *o;
 
 	if (!f)
 		return false;
-	if (!f->nowed && send_now(d, peer, code, data, len))
-		return true;
-	o = malloc(sizeof(*o) + len);
-	if (!o)
-		return false;
-	o->code = code;
-	o->len = len;
-	memcpy(o->data, data, len);
-	if (!f->nowed++)
-		afi_list_add(&d->flows_owing, &f->owing);
-	afi_list_add(&f->owed, &o->link);
-	d->owed++;
-	return true;
+	return (!f->nowed && send_now(d, peer, code, data, len)) ||
+	       flow_owe(d, f, code, data, len);
 }
 
-/* Sends an owed message of a flow.  Return: true if one was sent. */
+/* Sends the owed messages of a flow while there is room.  Return: true if any was sent. */
 static bool flow_pay(struct afi_domain *d, struct afi_flow *f)
 {
 	bool any = false;
 
-	while (f->nowed) {
+	while (f->nowed && !f->cut) {
 		struct afi_owed *o = afi_of(f->owed.next, struct afi_owed, link);
 
 		if (!send_now(d, f->peer, o->code, o->data, o->len))
@@ -381,7 +423,7 @@ static bool owed_all(const struct afi_domain *d, const struct afi_flow *f)
  * @wire: answer
  *
  * A peer has a limited number of operations.  If more answers to the peer are
- * waiting than that number, new ones are dropped.
+ * waiting than that number, or than the peer's share, new answers are dropped.
  *
  * Return: as afi_owe().
  */
@@ -433,7 +475,7 @@ void afi_send_forget(struct afi_domain *d, const struct afi_op *op)
 }
 
 /**
- * afi_answer() - report the result of a transfer to the sender of long data
+ * afi_answer() - tell the sender of a message whether it has been received
  * @d: domain, locked
  * @to: sender
  * @from_ep: number of the endpoint here
