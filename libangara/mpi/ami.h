@@ -20,8 +20,8 @@
  * Locks, in this order:
  *
  *	ami.lock	  list of communicators, list of contexts
- *	ami_dev.lock	  a context, and everything of its teams: stages, queues and
- *			  operations in them, until an operation has ended
+ *	ami_dev.lock	  a context, and everything of its teams: stages, queues, and
+ *			  the operations in these queues until they have ended
  *	ami_requests_lock persistent requests (request.c)
  *
  * No lock is held during a call to the MPI that waits for other processes.
@@ -158,6 +158,7 @@ struct ami_work;
  * @busy: teams with operations in progress
  * @ended: operations with a request whose transfers have ended; the next thread
  *	of the program that polls completes the requests
+ * @dead: -errno once the device is gone; the context is then never polled again
  * @wanted: threads that wait for the lock; atomic
  */
 struct ami_dev {
@@ -166,18 +167,20 @@ struct ami_dev {
 	struct angara_ctx *ctx;
 	struct ami_team *busy;
 	struct ami_work *ended;
+	int dead;
 	u32 wanted;
 };
 
 /**
  * struct ami_team - a team of the members of a communicator
- * @tried: its creation was attempted
+ * @tried: the creation of the team was attempted
  * @why: reason if there is no team
  * @dev: context
- * @job: exchanges of its members
+ * @job: job of the members, for their exchanges
  * @team: team of libangara
  * @mine: memory of the stage
- * @common: the same memory with a key that all members have; on a tree only
+ * @common: the stage's parts for broadcasts, as a region with the same key at all
+ *	members; NULL: the team has no tree
  * @stage: address of the stage: AMI_PARTS parts for broadcasts, then AMI_PARTS
  *	for other collectives
  * @sizes: buffer for counts and displacements of calls to libangara
@@ -185,10 +188,11 @@ struct ami_dev {
  * @used: used bytes of @part
  * @turning: a part is full, and this member waits for the next part
  * @arrived: broadcasts on the tree so far
- * @freed: barrier after which a part may be used again
+ * @freed: for each part for broadcasts, the barrier after which it may be used
+ *	again
  * @next_busy: next in the list of teams with operations in progress
  * @first: operations in the order of the calls; only the first makes progress
- * @last: address of the pointer to set to the next operation
+ * @last: where to store the pointer to the next operation
  * @numbered: members were renumbered by topology, for the Bruck and for the
  *	recursive-doubling algorithms
  * @unclosed: operations with a request that no thread of the program has closed
@@ -224,7 +228,7 @@ struct ami_team {
  * @size: members
  * @why: reason if all of its collectives pass through, else AMI_WHY_NOT
  * @dev: its context
- * @teams: by AMI_OFFLOAD and AMI_SOFTWARE
+ * @teams: teams of the members, indexed by AMI_OFFLOAD and AMI_SOFTWARE
  */
 struct ami_comm {
 	struct ami_comm *next;
@@ -240,7 +244,7 @@ struct ami_comm {
  * struct ami_type - a reduction type of MPI, in terms of the adapter
  * @type: ANGARA_TYPE_*
  * @size: bytes of an element of the adapter
- * @num: elements of the adapter in one of MPI
+ * @num: number of elements of the adapter in one element of MPI
  * @whole: integer
  * @pair: value and index
  * @complex: real and imaginary part
@@ -281,13 +285,13 @@ struct ami_op {
  * @op: operation of a reduction
  * @root: rank
  * @comm: communicator
- * @since: time at which it began, ns
+ * @since: time at which the call began, ns
  * @bytes: bytes of this process's message, which determine the method
  * @way: method of execution, AMI_*
  * @algo: ANGARA_ALGO_* of software, or 0: libangara chooses
  * @why: reason if the call passes through
- * @c: data of the communicator, unless it passes through
- * @t: the team, unless it passes through
+ * @c: data of the communicator, unless the call passes through
+ * @t: the team, unless the call passes through
  * @rtype: type of a reduction, in terms of the adapter
  * @rop: operation of a reduction, in terms of the adapter
  * @ret: return value of the function, unless the call passes through
@@ -329,13 +333,13 @@ struct ami_call {
  * @first: index of the first block that is used
  * @count: elements of each block
  * @counts: elements of each block, if they differ
- * @displs: start of each, in elements; NULL: contiguous
+ * @displs: start of each block, in elements; NULL: the blocks are contiguous
  * @type: type of an element
  * @held: copy of @type, if elements are packed
  * @unit: bytes of an element
- * @base: bytes: the program's or @packed
+ * @base: bytes of the blocks: @user or @packed
  * @packed: copy without gaps, if the buffer has gaps
- * @offs: start of each block in @base, unless the other members determine it
+ * @offs: start of each block in @base; NULL: @displs or @count determine it
  * @shares: the memory of @packed and @offs belongs to another ami_data
  */
 struct ami_data {
@@ -380,7 +384,7 @@ enum ami_end {
 
 /**
  * struct ami_work - a collective in progress
- * @next: in a queue
+ * @next: next operation in a queue
  * @k: call
  * @in: contribution, if this member has one
  * @out: result, if this member gets one
@@ -389,12 +393,12 @@ enum ami_end {
  * @agreed: @len is the maximum over all members
  * @posted: bytes of @len that were started
  * @done: bytes of @len that have ended
- * @reqs: parts in progress
+ * @reqs: operations of libangara on parts in progress
  * @looks: number of unsuccessful polls for a broadcast
  * @err: 0, or -errno
  * @breaks: this member cannot take part in the operation
- * @over: its transfers have ended; atomic, set under the lock
- * @end: how the program is notified of its end
+ * @over: the transfers have ended; atomic, set under the lock
+ * @end: how the program is notified of the end
  * @request: generalized request
  * @tag: tag of the message
  */
@@ -442,7 +446,7 @@ struct ami_count {
  * struct ami_row - a line of the table of the fastest methods
  * @coll: AMI_*
  * @members: number of members of the communicator
- * @bytes: length up to which it applies
+ * @bytes: length up to which the line applies
  * @way: AMI_*
  * @algo: ANGARA_ALGO_*
  */
@@ -476,8 +480,8 @@ enum ami_rings {
  *	whole
  * @ndims: number of dimensions of an allreduce by ring2d, 0: not set
  * @dims: their sizes
- * @product: product of @dims: the members of communicators that use them; 0:
- *	none
+ * @product: product of @dims: communicators with this number of members use
+ *	@dims; 0: none
  * @rows: number of lines of the table, 0: there is none
  * @row: lines, sorted by function, members, bytes
  */
@@ -502,7 +506,8 @@ struct ami_settings {
  *	doubling)
  * @known: the following fields are set, at all processes
  * @num: number of levels
- * @modules: modules of each process of the world, by level from the top
+ * @modules: for each process of the world, the number of its module (such as a
+ *	node) at each level, from the top
  */
 struct ami_levels {
 	bool wanted[AMI_NUMBERED];
@@ -517,7 +522,7 @@ struct ami_levels {
  * @off: reason if all collectives pass through, else AMI_WHY_NOT
  * @threads: the program has MPI_THREAD_MULTIPLE
  * @set: settings
- * @levels: location of processes, if settings need it
+ * @levels: locations of the processes, if settings need them
  * @numbered: number of communicators whose numbers this process has computed
  * @world: a private copy of MPI_COMM_WORLD
  * @self: a private copy of MPI_COMM_SELF

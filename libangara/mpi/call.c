@@ -98,9 +98,50 @@ static MPI_Count call_elements(const struct ami_call *k, bool in, int rank,
 	}
 }
 
+/* As ami_call_uses(), at rank @rank. */
+static bool call_uses(const struct ami_call *k, bool in, int rank)
+{
+	bool here = rank == k->root;
+
+	switch (k->coll) {
+	case AMI_BCAST:
+		return !in;
+	case AMI_GATHER:
+	case AMI_GATHERV:
+		return in ? k->in != MPI_IN_PLACE : here;
+	case AMI_SCATTER:
+	case AMI_SCATTERV:
+		return in ? here : k->out != MPI_IN_PLACE;
+	case AMI_ALLGATHER:
+	case AMI_ALLGATHERV:
+	case AMI_ALLTOALL:
+	case AMI_ALLTOALLV:
+		return !in || k->in != MPI_IN_PLACE;
+	default:
+		return false;
+	}
+}
+
 /*
- * Sets the bytes of the message if they are equal at all members, and whether
- * there are any bytes.  @size: members.
+ * Are the counts and the datatype of @in, or of @out, valid, if this member uses
+ * them?
+ */
+static bool call_valid(const struct ami_call *k, bool in, int rank, int size)
+{
+	const void *counts = in ? k->ns : k->ms;
+	MPI_Count n = in ? k->n : k->m;
+
+	if (!call_uses(k, in, rank))
+		return true;
+	if (counts)
+		n = counts_sum(k, counts, size);
+	return n >= 0 && (in ? k->type : k->otype) != MPI_DATATYPE_NULL;
+}
+
+/*
+ * Sets the bytes of this member's message.  Sets why the call passes through if an
+ * argument is invalid or, unless lengths are hidden, if the message is empty or too
+ * long.  @size: members.
  */
 static void call_measure(struct ami_call *k, int rank, int size)
 {
@@ -113,7 +154,8 @@ static void call_measure(struct ami_call *k, int rank, int size)
 	n = call_elements(k, in, rank, size);
 	if (k->coll == AMI_SCATTERV && rank == k->root)
 		type = k->type;
-	if (n < 0 || type == MPI_DATATYPE_NULL) {
+	if (n < 0 || type == MPI_DATATYPE_NULL ||
+	    !call_valid(k, true, rank, size) || !call_valid(k, false, rank, size)) {
 		k->why = AMI_WHY_ARGS;
 		return;
 	}
@@ -129,7 +171,7 @@ static void call_measure(struct ami_call *k, int rank, int size)
 		k->why = AMI_WHY_EMPTY;
 }
 
-/* Sets type and operation of a reduction that the adapter supports. */
+/* Sets type and operation of a reduction for the adapter, or why the call passes through. */
 static void call_reduction(struct ami_call *k)
 {
 	if (k->op == MPI_OP_NULL)
@@ -189,7 +231,7 @@ static void call_wanted(struct ami_call *k, int size)
 static struct ami_comm *call_comm(struct ami_call *k, int *rank, int *size)
 {
 	struct ami_comm *c;
-	int inter;
+	int inter = 0;
 
 	if (k->comm == MPI_COMM_NULL) {
 		k->why = AMI_WHY_ARGS;
@@ -202,11 +244,11 @@ static struct ami_comm *call_comm(struct ami_call *k, int *rank, int *size)
 		k->why = c->why;
 		return c;
 	}
-	PMPI_Comm_test_inter(k->comm, &inter);
-	if (inter)
+	if (PMPI_Comm_size(k->comm, size) || PMPI_Comm_rank(k->comm, rank) ||
+	    PMPI_Comm_test_inter(k->comm, &inter))
+		k->why = AMI_WHY_ARGS;
+	else if (inter)
 		k->why = AMI_WHY_INTER;
-	PMPI_Comm_rank(k->comm, rank);
-	PMPI_Comm_size(k->comm, size);
 	return NULL;
 }
 
@@ -244,10 +286,10 @@ static void call_team(struct ami_call *k)
 
 /*
  * Do all members start persistent collectives of the communicator in the same
- * order?  MPI-4.0, 6.13: they need not, since the calls that make them are in the
- * same order.  But a team executes collectives in the order of their starts.  MPI
- * 4.1 has a key by which a program asserts the order, with the same value at all
- * members.
+ * order?  MPI-4.0, 6.13, does not require this: only the calls that create the
+ * collectives are in the same order.  But a team executes collectives in the order
+ * of their starts.  MPI 4.1 has a key by which a program asserts this order, with
+ * the same value at all members.
  */
 static bool starts_ordered(MPI_Comm comm)
 {
@@ -258,7 +300,7 @@ static bool starts_ordered(MPI_Comm comm)
 
 	if (ami.set.ordered)
 		return true;
-	/* Keys of Open MPI are shorter. */
+	/* The keys of Open MPI cannot be that long. */
 	if (sizeof(key) > MPI_MAX_INFO_KEY)
 		return false;
 	if (PMPI_Comm_get_info(comm, &info) || info == MPI_INFO_NULL)
@@ -271,7 +313,7 @@ static bool starts_ordered(MPI_Comm comm)
 
 /*
  * Chooses the method of a call.
- * Return: false: it passes through.
+ * Return: false: the call passes through.
  */
 static bool call_choose(struct ami_call *k)
 {
@@ -338,8 +380,8 @@ static struct ami_data plain_data(const struct ami_call *k, bool in, u32 num)
 }
 
 /*
- * Opens a reduction in which each member gets one block of the result: vectors
- * of @num blocks.
+ * Opens a reduction whose contributions are vectors of @num blocks; each member gets
+ * one block of the result.
  */
 static int open_scattered(struct ami_work *w, u32 rank, u32 num)
 {
@@ -441,25 +483,7 @@ static int open_blocks(struct ami_work *w, u32 rank, u32 size)
 /** ami_call_uses() - does this member use elements of @in, or of @out? */
 bool ami_call_uses(const struct ami_call *k, bool in)
 {
-	bool here = k->c->rank == k->root;
-
-	switch (k->coll) {
-	case AMI_BCAST:
-		return !in;
-	case AMI_GATHER:
-	case AMI_GATHERV:
-		return in ? k->in != MPI_IN_PLACE : here;
-	case AMI_SCATTER:
-	case AMI_SCATTERV:
-		return in ? here : k->out != MPI_IN_PLACE;
-	case AMI_ALLGATHER:
-	case AMI_ALLGATHERV:
-	case AMI_ALLTOALL:
-	case AMI_ALLTOALLV:
-		return !in || k->in != MPI_IN_PLACE;
-	default:
-		return false;
-	}
+	return call_uses(k, in, k->c->rank);
 }
 
 /**

@@ -4,10 +4,10 @@
  * bypass this library, since the Fortran library of the MPI calls the profiling
  * interface:
  *
- *   Open MPI	all of them.  The module mpi_f08 calls ompi_*_f(); mpif.h and the
+ *   Open MPI	in all functions.  The module mpi_f08 calls ompi_*_f(); mpif.h and the
  *		module mpi call mpi_*_()
- *   MPICH	functions without buffers in the module mpi_f08.  The others call
- *		the functions for C
+ *   MPICH	in functions of the module mpi_f08 that have no buffers.  All other
+ *		functions call the functions for C
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 
 #ifdef OPEN_MPI
 /*
- * Defines all names of a function: the name in mpi_f08, and the spellings that
- * compilers use.
+ * Defines all names of a function: the name in mpi_f08, and the spellings of
+ * gfortran.  The spelling without an underscore is not defined: a program in C may
+ * have its own function of that name, and this library would take its place.
  */
 #define ALIAS(func)	__attribute__((visibility("default"), alias(#func)))
 #define FORTRAN(name, ...)	FORTRAN_NAMES(name, ompi_##name##_f, mpi_##name, __VA_ARGS__)
 #define FORTRAN_NAMES(name, func, spelt, ...)				\
 	EXPORT void func(__VA_ARGS__);					\
-	ALIAS(func) void spelt(__VA_ARGS__);				\
 	ALIAS(func) void spelt##_(__VA_ARGS__);				\
 	ALIAS(func) void spelt##__(__VA_ARGS__);			\
 	void func(__VA_ARGS__)
@@ -94,7 +94,7 @@ static MPI_Status *fortran_status(MPI_Fint *status)
 	       MPI_STATUS_IGNORE : (MPI_Status *)status;
 }
 #else
-/* Their addresses are NULL in a program without Fortran. */
+/* In a program without Fortran, the addresses of these variables are NULL. */
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE __attribute__((weak));
 extern MPI_F08_status *MPI_F08_STATUSES_IGNORE __attribute__((weak));
 
@@ -131,15 +131,16 @@ static MPI_Status *fortran_status(MPI_Fint *status)
 		u32 turns = 0;						\
 									\
 		(void)flag;						\
-		ami_failed_none();					\
 		for (; ami_pending(); ami_relax(turns++)) {		\
 			ami_progress();					\
+			ami_failed_none();				\
 			PROFILED(test) test_args;			\
 			if (err || (tested)) {				\
 				fortran_result(ierr, result);		\
 				return;					\
 			}						\
 		}							\
+		ami_failed_none();					\
 		PROFILED(name) args;					\
 		fortran_result(ierr, result);				\
 	}
@@ -150,14 +151,14 @@ static MPI_Status *fortran_status(MPI_Fint *status)
 	{								\
 		MPI_Fint err = MPI_SUCCESS;				\
 									\
-		ami_failed_none();					\
 		if (ami_pending())					\
 			ami_progress();					\
+		ami_failed_none();					\
 		profiled args;						\
 		fortran_result(ierr, result);				\
 	}
 
-/* In the module mpi_f08 of Open MPI these functions call pmpi_*_(). */
+/* In the module mpi_f08 of Open MPI, the functions that test requests call pmpi_*_(). */
 #ifdef OPEN_MPI
 #define TEST(name, params, args, result)				\
 	TEST_BY(FORTRAN(name, PARAMS params), PROFILED(name), params, args, \
@@ -194,8 +195,8 @@ FORTRAN(waitall, MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *statuses, MPI_Fint *ierr
 {
 	MPI_Fint err = MPI_SUCCESS;
 
-	ami_failed_none();
 	ami_requests_wait(ALL(true));
+	ami_failed_none();
 	PROFILED(waitall)(n, reqs, statuses, &err);
 	fortran_result(ierr, SOME_OF(ALL(true)));
 }
@@ -203,7 +204,8 @@ FORTRAN(waitall, MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *statuses, MPI_Fint *ierr
 TEST(test, (MPI_Fint *req, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierr),
      (req, flag, status, &err), ONE_OF(THIS(*flag)))
 TEST(testall, (MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *flag, MPI_Fint *statuses,
-	       MPI_Fint *ierr), (n, reqs, flag, statuses, &err), SOME_OF(ALL(*flag)))
+	       MPI_Fint *ierr), (n, reqs, flag, statuses, &err),
+     *flag ? SOME_OF(ALL(true)) : err)
 TEST(testany, (MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *index, MPI_Fint *flag,
 	       MPI_Fint *status, MPI_Fint *ierr),
      (n, reqs, index, flag, status, &err), ONE_OF(ANY(*flag)))
@@ -216,7 +218,7 @@ TEST(request_get_status, (MPI_Fint *req, MPI_Fint *flag, MPI_Fint *status,
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 TEST(request_get_status_all, (MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *flag,
 			      MPI_Fint *statuses, MPI_Fint *ierr),
-     (n, reqs, flag, statuses, &err), SOME_OF(NONE))
+     (n, reqs, flag, statuses, &err), *flag ? SOME_OF(NONE) : err)
 TEST(request_get_status_any, (MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *index,
 			      MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierr),
      (n, reqs, index, flag, status, &err), ONE_OF(NONE))
@@ -241,8 +243,8 @@ FORTRAN(startall, MPI_Fint *n, MPI_Fint *reqs, MPI_Fint *ierr)
 	int ret = MPI_SUCCESS;
 
 	/*
-	 * Start the others, too: members may wait for requests after the failed
-	 * one.
+	 * If one request fails, start the next ones, too: other members may wait
+	 * for their collectives.
 	 */
 	for (i = 0; i < *n; i++) {
 		MPI_Request r = PMPI_Request_f2c(reqs[i]);

@@ -531,6 +531,8 @@ int ami_run_step(struct ami_work *w)
 
 	if (!w->err && !t->team)
 		w->err = -ENOTCONN;
+	if (!w->err && t->dev->dead)
+		ami_run_fail(w, t->dev->dead);
 	if (!w->err) {
 		ret = step_of(w);
 		if (ret >= 0)
@@ -542,8 +544,8 @@ int ami_run_step(struct ami_work *w)
 		if (w->reqs[i].live)
 			return 0;
 	/*
-	 * This member cannot take part, and the others wait for it: leave the
-	 * team, so that they detect the failure. Earlier calls have ended.
+	 * This member cannot take part, and the other members wait for it: leave
+	 * the team, so that they detect the failure.  Earlier calls have ended.
 	 */
 	if (w->breaks && t->team) {
 		angara_team_leave(t->team);

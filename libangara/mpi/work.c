@@ -16,8 +16,9 @@
  * libangara, but not the MPI: any level of MPI's thread support is sufficient.
  * A thread of the program makes the MPI calls that a request needs.
  *
- * A process that waits in this library calls the MPI so that it makes progress:
- * another process may wait for a message that this process has started to send.
+ * A process that waits in this library calls the MPI so that the MPI makes
+ * progress: another process may wait for a message that this process has started
+ * to send.
  */
 #include <errno.h>
 #include <sched.h>
@@ -139,12 +140,14 @@ static void dev_step(struct ami_dev *dev)
 
 /*
  * Takes completions and advances operations.  Return: -errno: the device is
- * gone.
+ * gone.  Does not take the completions of a dead device: dev_fail() has ended the
+ * requests that their cookies point to, and these requests may be freed.
  */
 static int dev_poll(struct ami_dev *dev, int timeout_ms)
 {
 	struct angara_completion c[8];
-	int n = timeout_ms ? angara_poll_wait(dev->ctx, c, 8, timeout_ms) :
+	int n = dev->dead ? dev->dead :
+		timeout_ms ? angara_poll_wait(dev->ctx, c, 8, timeout_ms) :
 			     angara_poll(dev->ctx, c, 8);
 	int i;
 
@@ -167,6 +170,7 @@ static void dev_fail(struct ami_dev *dev, int err)
 	struct ami_work *w;
 	u32 i;
 
+	dev->dead = err;
 	for (t = dev->busy; t; t = t->next_busy)
 		for (w = t->first; w; w = w->next) {
 			w->err = w->err ? w->err : err;
@@ -226,6 +230,22 @@ static void works_end(struct ami_work *w)
 			ang_fetch_add(&here.t->unclosed, -1);
 		ami_request_end(w, class);
 		w = here.rest;
+	}
+}
+
+/*
+ * Completes operations that this thread would otherwise complete only after the
+ * error handler returns: a handler that waits for one of them would never return.
+ */
+static void closings_complete(void)
+{
+	struct closing *c;
+
+	for (c = closings; c; c = c->next) {
+		struct ami_work *ended = c->rest;
+
+		c->rest = NULL;
+		works_end(ended);
 	}
 }
 
@@ -300,7 +320,7 @@ void ami_work_wait(struct ami_work *w)
 	int ret;
 
 	while (!ang_load_acquire(&w->over)) {
-		/* A thread that sleeps with the lock would block the others. */
+		/* A thread that sleeps with the lock would block other threads. */
 		if (ang_load_acquire(&dev->wanted))
 			helper_nap(SLEEP_NS);
 		ami_lock(dev);
@@ -337,16 +357,7 @@ void ami_team_drain(struct ami_team *t)
 	struct closing *c;
 	int ret;
 
-	/*
-	 * Complete operations now that this thread would otherwise complete
-	 * only after the error handler returns: the loop below would wait for
-	 * them for ever.
-	 */
-	for (c = closings; c; c = c->next) {
-		ended = c->rest;
-		c->rest = NULL;
-		works_end(ended);
-	}
+	closings_complete();
 	while (!quiet) {
 		/* An error handler in another thread may need the context. */
 		if (ang_load_acquire(&dev->wanted))
@@ -367,7 +378,10 @@ void ami_team_drain(struct ami_team *t)
 			c->t = NULL;
 }
 
-/* Polls a context, unless another thread does. */
+/*
+ * Polls a context, unless another thread holds its lock.  Return: with @take, the
+ * operations that have ended, for works_end().
+ */
 static struct ami_work *dev_look(struct ami_dev *dev, bool take)
 {
 	struct ami_work *ended = NULL;
@@ -390,6 +404,7 @@ void ami_progress(void)
 	struct ami_work *all = NULL, **last = &all;
 	struct ami_dev *dev;
 
+	closings_complete();
 	pthread_mutex_lock(&ami.lock);
 	for (dev = ami.devs; dev; dev = dev->next) {
 		*last = dev_look(dev, true);

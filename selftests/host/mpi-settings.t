@@ -3,7 +3,7 @@
 #
 # Settings of MPI programs whose collectives go over the adapter: algorithms,
 # rings and packets, levels, tables and angara-mpi-tune. Open MPI of this
-# machine, and MPICH for algorithms and tables, on embedded fabrics.
+# machine, and MPICH for algorithms, tables and errors, on embedded fabrics.
 
 set -u
 . selftests/tap.sh
@@ -12,8 +12,8 @@ set -u
 
 OUT=$VARIANTS/plain
 
-# measured TABLE COLLECTIVE...: 2 processes make 21 calls with 8 and 21 with
-# 4096 bytes
+# measured TABLE COLLECTIVE...: each of 2 processes calls each COLLECTIVE 21 times with 8
+# bytes and 21 times with 4096 bytes
 measured()
 {
 	local table=$1
@@ -24,8 +24,8 @@ measured()
 	cat "$TAP_TMP/said"
 }
 
-# The line of the greatest length also applies to longer calls; of equal lines
-# the first one applies.
+# The line of the greatest length also applies to longer calls; of lines with the same
+# number and length, the first one applies.
 longest_line()
 {
 	cat >"$TAP_TMP/short" <<-'END'
@@ -37,8 +37,8 @@ longest_line()
 		counted bcast software 42
 }
 
-# With auto the table decides: by the length or the next greater one, and by the
-# number of members or the next smaller one.
+# With auto the table decides: the line for a call has its length or the next greater one,
+# and its number of members or the next smaller one.
 table()
 {
 	cat >"$TAP_TMP/table" <<-'END'
@@ -251,6 +251,38 @@ tune_chooses()
 		grep '^gather 2 8 software ' "$TAP_TMP/slow"
 }
 
+# A fake launcher prints made-up times, with which doubling is the fastest algorithm. Allgathers of
+# 3 processes cannot use doubling.
+tune_by_name()
+{
+	local coll
+
+	mkdir "$TAP_TMP/tune" && cp "$OUT/bin/angara-mpi-tune" "$TAP_TMP/tune/" || return
+	cat >"$TAP_TMP/tune/angara-mpirun" <<-'END'
+		#!/bin/bash
+		while [ "$1" != -- ]; do
+			shift
+		done
+		shift
+		for coll; do
+			name=ANGARA_MPI_${coll^^} us=2
+			[ "${!name}" != doubling ] || us=1
+			echo "$coll 3 8 $us"
+			[ "$us $coll" != '1 allgather' ] ||
+				echo 'libangara-mpi: passed through: allgather, 3 calls: ...' >&2
+		done
+	END
+	ln -s angara-mpirun "$TAP_TMP/tune/angara-mpi-measure-openmpi" &&
+		chmod +x "$TAP_TMP/tune/angara-mpirun" &&
+		"$TAP_TMP/tune/angara-mpi-tune" -n 3 --bytes 8 --algorithms \
+			-o "$TAP_TMP/tuned" || return
+	cat "$TAP_TMP/tuned"
+	for coll in allreduce scan exscan; do
+		grep -qx "$coll 3 8 doubling 1" "$TAP_TMP/tuned" || return
+	done
+	grep -qx 'allgather 3 8 native 2' "$TAP_TMP/tuned"
+}
+
 # bad_table LINE TEXT: the program ends with an error that names the line and
 # TEXT.
 bad_table()
@@ -261,8 +293,7 @@ bad_table()
 		grep -q "libangara-mpi: $TAP_TMP/table:2: $2" "$TAP_TMP/said"
 }
 
-# If a table names some functions only, MPI_COMM_WORLD has a team from the start for all others as
-# well.
+# MPI_COMM_WORLD has a team from the start, also for the functions that a table does not name.
 table_world()
 {
 	echo 'allgather 2 8 software' >"$TAP_TMP/table"
@@ -311,7 +342,8 @@ with_mpich()
 
 build_mpich()
 {
-	MPI=mpich variant plain selftests/mpi:tests/mpi-mpich/mix
+	MPI=mpich variant plain selftests/mpi:tests/mpi-mpich/mix \
+		selftests/mpi:tests/mpi-mpich/errors
 }
 
 # of_mpich COMMAND...: COMMAND with MPICH of this machine. Software carries out the collectives that
@@ -323,6 +355,14 @@ of_mpich()
 
 	names software
 	(export "${NAMES[@]}" && with_mpich "$@")
+}
+
+# Calls on a freed communicator pass through, so that MPICH reports the error.
+on_freed()
+{
+	good 2 ways software mpi 2 errors freed &&
+		passed allgather 'argument that the MPI rejects' &&
+		passed allreduce 'argument that the MPI rejects'
 }
 
 # Processes of MPICH wait without sleeping: two, one for each processor.
@@ -342,6 +382,11 @@ by_mpich()
 	check 'MPICH: rings of chosen dimensions, in packets' of_mpich algorithms 2 \
 		ALLREDUCE=ring2d ALLREDUCE_DIMS=2x1 ALLREDUCE_PACKET=8 ALLGATHER=doubling
 	check 'MPICH: a table' with_mpich table
+	check 'MPICH: a test of a failed request and a pending one' \
+		with_mpich good 2 ways software mpi 2 errors test
+	check 'MPICH: an error handler that waits' \
+		with_mpich good 2 ways software mpi 2 errors nested
+	check 'MPICH: a communicator that was freed' with_mpich on_freed
 }
 
 if ! command -v mpicc.openmpi >/dev/null || ! command -v mpif90.openmpi >/dev/null; then
@@ -417,6 +462,7 @@ check 'a table' table
 check 'a table at the default place' default_table
 check 'angara-mpi-tune' tune
 check 'angara-mpi-tune: algorithms by name' tune_algorithms
+check 'angara-mpi-tune: an algorithm that not all collectives have' tune_by_name
 check 'angara-mpi-tune chooses the fastest implementation' tune_chooses
 check 'a table with an unknown implementation' \
 	bad_table 'allreduce 2 8 fast' 'unknown WAY'

@@ -94,7 +94,7 @@ ends()
 	[[ " ${*:2} " = *" $status "* ]] && ! grep 'goes on' "$TAP_TMP/said"
 }
 
-# Two threads use a communicator each.
+# Each of two threads uses its own communicator.
 threads()
 {
 	good 3 ways offload mpi 3 coll threads && counted allreduce offload 1200
@@ -113,8 +113,8 @@ any_order()
 		passed 'allreduce init' 'members may start them in different orders'
 }
 
-# Non-blocking calls of a communicator without a team pass through to the MPI library; those of one
-# with a team do not.
+# Non-blocking calls of a communicator without a team pass through to the MPI library. Calls of a
+# communicator with a team do not.
 late()
 {
 	good 3 ways offload mpi 3 mix late &&
@@ -287,6 +287,42 @@ linked()
 	done
 }
 
+# Several programs in one job, which Open MPI starts with variables of their own.
+programs()
+{
+	local sum=$OUT/tests/mpi-openmpi/sum
+
+	good 3 env ANGARA_MPI_STATS=1 timeout 60 "$OUT/bin/angara-mpirun" --oversubscribe \
+		-n 2 "$sum" : -n 1 "$sum" && counted allreduce offload 9
+}
+
+# rejected N COMMAND...: calls with invalid arguments, twice at each of N members, pass through, so
+# the MPI returns its errors
+rejected()
+{
+	local coll
+
+	good "$@" || return
+	cat "$TAP_TMP/said"
+	for coll in allgather allgatherv alltoall alltoallv gather gatherv scatter scatterv; do
+		passed "$coll" 'argument that the MPI rejects' | grep -q ", $((2 * $1)) calls" ||
+			return
+	done
+}
+
+# A library of a program in C has a function of its own that is called mpi_init.
+own_name()
+{
+	local lib=$TAP_TMP/libown.so
+
+	echo 'int mpi_init(int *x) { return *x = 7; }
+		int own(void) { int x = 0; mpi_init(&x); return x; }' |
+		cc -shared -fPIC -x c - -o "$lib" &&
+		echo 'int own(void); int main(void) { return own() != 7; }' |
+		cc -x c - -x none "$lib" "-Wl,-rpath,$TAP_TMP" -o "$TAP_TMP/own" &&
+		LD_PRELOAD=$PWD/$PRELOAD timeout 60 "$TAP_TMP/own"
+}
+
 # cannot_open TEXT COMMAND...: one line has the reason, and results are right.
 cannot_open()
 {
@@ -402,9 +438,15 @@ by_openmpi()
 			good 4 ways $way mpi 4 errors start
 		check "requests that fail together, and an error handler that frees: $way" \
 			good 3 ways $way mpi 3 errors together
+		check "requests that fail together, and an error handler that waits: $way" \
+			good 3 ways $way mpi 3 errors last
 		check "a communicator freed while its error handler runs: $way" \
 			good 3 ways $way mpi 3 errors free
 	done
+	check 'the devices disappear' good 3 ways software mpi 3 errors gone
+	check 'a test of a failed request and a pending one' \
+		good 3 ways software mpi 3 errors test
+	check 'an error handler that waits' good 3 ways software mpi 3 errors nested
 	check 'no more contexts' many
 	check 'Fortran: modules mpi and mpi_f08' fortran
 	check 'Fortran: every function, each interface' \
@@ -437,6 +479,9 @@ by_openmpi()
 	check 'SpMV in C: equal bits' spmv host 4 apps spmv 1000 30
 	check 'SpMV in Fortran: equal bits' spmv host 4 spmv
 	check 'programs that are linked with the library' linked
+	check 'arguments that the MPI rejects' rejected 3 ways software mpi 3 errors args
+	check 'a program with a function mpi_init' own_name
+	check 'several programs in one job' programs
 	check 'no program' says 'no program' 2 "$OUT/bin/angara-mpirun"
 	check 'a program without an MPI' says 'name the MPI by --mpi' 2 \
 		"$OUT/bin/angara-mpirun" -n 2 true
@@ -489,6 +534,12 @@ by_guest()
 		good 2 guest_mpich offload 2 mix native
 	check 'guest root: MPICH, status of several requests' \
 		good 2 guest_mpich offload 2 mix status
+	check 'guest root: MPICH, a test of a failed request and a pending one' \
+		good 2 guest_mpich software 2 errors test
+	check 'guest root: MPICH, an error handler that waits' \
+		good 2 guest_mpich software 2 errors nested
+	check 'guest root: MPICH, arguments that it rejects' \
+		rejected 2 guest_mpich software 2 errors args
 	check 'guest root: MPICH, all forms' \
 		good 2 guest_mpich offload 2 mix each
 	check 'guest root: MPICH, all forms use adapters' forms offload

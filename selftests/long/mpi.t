@@ -32,7 +32,7 @@ elements()
 	[ "$1" = longer ] || grep "^libangara-mpi: bcast  *software  *2 " "$TAP_TMP/said"
 }
 
-# long_elements NAME MIB MODE: if there is that much memory
+# long_elements NAME MIB MODE: checks elements MODE if MIB MiB of memory are available
 long_elements()
 {
 	local have

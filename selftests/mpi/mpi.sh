@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 #
 # Common functions of tests of MPI programs: environment, implementations of
-# collectives, results, statistics. Needs selftests/tap.sh, and OUT, where programs are.
+# collectives, results, statistics. Needs selftests/tap.sh, and OUT, the build's folder.
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-# A long message arrives only if its sender makes progress, also while it waits
-# in a collective.
+# Without single copies, a long message arrives only while its sender makes progress: a sender
+# that waits in a collective must make progress, too.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 unset ANGARA_FABRIC ANGARA_DEVICE LD_PRELOAD
 unset "${!ANGARA_MPI_@}"
@@ -69,7 +69,7 @@ launched()
 		-n "$n" "$@"
 }
 
-# mpi N PROGRAM [ARG]...: as launched, a program of selftests/mpi
+# mpi N PROGRAM [ARG]...: runs a program of selftests/mpi by `launched`
 mpi()
 {
 	launched "$1" "$OUT/tests/mpi-${WITH:-openmpi}/$2" "${@:3}"
