@@ -74,6 +74,7 @@ void shi_amo_fetch_nbi(shmem_ctx_t ctx, struct shi_amo amo, const void *x,
 						   amo.type, amo.op, to.mr, to.off,
 						   SHI_HOW(c)));
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "atomic operation", old, amo.size, ANGARA_ACCESS_LOCAL_WRITE);
 	shi_check_pe(c, ret, "atomic operation", pe);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Contexts.  Operations have no completion; quiet waits for all of them and
- * returns their first error.
+ * Contexts.  Operations have no completions of their own; a quiet waits for all
+ * of them, and ends the program if one has failed.
  *
  * A fence does not wait.  After it, operations of the context have the flag
  * ANGARA_FENCE until the next quiet: the adapter starts each after earlier
@@ -18,10 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "shi.h"
 
 #define CTX_POLLS	256	/* polls for room before the caller sleeps */
+#define CTX_DEATH_MS	1000	/* longest time until the death of a process is detected */
 
 const struct angara_op shi_fenced = {
 	.size = sizeof(shi_fenced),
@@ -99,56 +101,47 @@ void shi_check(int ret, const char *what)
 }
 
 /*
- * Has a PE ended?  Tries to read variables of the PE, which disappear with the
- * process; its heap may exist longer.  The caller holds the context.
+ * Has a PE ended?  Tries to read its heap, whose region is removed with the process.
+ * Other errors say nothing about the process: a system may forbid access to memory of
+ * a process that lives.  The caller holds the context.
  */
 bool shi_pe_ended(struct angara_ctx *a, int pe)
 {
-	const struct shi_region *r = shi.globals.mr ? &shi.globals : &shi.heap;
 	char byte;
 	int ret;
 
-	if (pe == shi.me || !r->mr)
+	if (pe == shi.me || !shi.heap.mr)
 		return false;
-	ret = angara_get_inline(a, shi.cards[pe].peer, r->key, 0, &byte, sizeof(byte));
-	return ret == -ENOKEY || ret == -EHOSTUNREACH || ret == -EFAULT;
+	ret = angara_get_inline(a, shi.cards[pe].peer, shi.heap.key, 0, &byte, sizeof(byte));
+	return ret == -ENOKEY || ret == -EHOSTUNREACH;
 }
 
-/* Ends the program if a PE, of the world, has ended. */
+/*
+ * Sleeps before or between calls of shi_pe_ended().  libangara detects the death of a
+ * process while a caller sleeps in libangara: a loop of operations that complete at once
+ * would not detect the death.
+ */
+void shi_pe_nap(struct angara_ctx *a)
+{
+	if (angara_counter_wait(a, 0, UINT64_MAX, SHI_NAP_MS) != -ETIMEDOUT)
+		usleep(SHI_NAP_MS * 1000);
+}
+
+/* Ends the program if a PE has ended.  @pe: number in the world */
 static void pe_check(struct shmemi_ctx *c, const char *what, int pe)
 {
 	bool ended;
 
 	shi_ctx_lock(c);
+	shi_pe_nap(c->a);
 	ended = shi_pe_ended(c->a, pe);
 	shi_ctx_unlock(c);
 	if (ended)
 		shi_die("%s: PE %d has ended", what, pe);
 }
 
-/*
- * Ends the program: an operation has failed. @pe: target, in the context's team
- */
-void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
-{
-	int world = c->pes ? c->pes[pe] : pe;
-
-	pe_check(c, what, world);
-	if (ret == -ENETUNREACH)
-		shi_die("%s: PE %d: there is no path to its node %u, or back", what, world,
-			shi.cards[world].peer.node);
-	shi_die("%s: PE %d: %s", what, world, strerror(-ret));
-}
-
-/**
- * shi_ended() - find a PE that has ended, by reading memory of PEs
- * @c: context; the caller holds it
- * @t: team of the PE
- * @node: node of the PE; UINT32_MAX: any
- *
- * Return: PE of the world; -1: there is none.
- */
-int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
+/* As shi_ended(), without waiting. */
+static int ended_now(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 {
 	int i;
 
@@ -160,6 +153,78 @@ int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
 			return pe;
 	}
 	return -1;
+}
+
+/**
+ * shi_ended() - after a failure, find a PE that has ended
+ * @c: context; the caller holds it
+ * @t: team of the PE
+ * @node: node of the PE; UINT32_MAX: any
+ *
+ * An operation may fail before the death of its target is detected, so this function
+ * waits up to CTX_DEATH_MS for the detection.
+ *
+ * Return: PE of the world; -1: there is none.
+ */
+int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node)
+{
+	int64_t end = shi_now_ms() + CTX_DEATH_MS;
+	int pe;
+
+	while ((pe = ended_now(c, t, node)) < 0 && shi_now_ms() < end)
+		shi_pe_nap(c->a);
+	return pe;
+}
+
+/**
+ * shi_local_failed() - after a failure, end the program if local memory is the cause
+ * @what: routine
+ * @addr: local memory
+ * @len: bytes
+ * @access: 0, or ANGARA_ACCESS_LOCAL_WRITE
+ *
+ * An operation registers memory that is not symmetric.  The error does not tell whether
+ * the registration has failed or the access at the target, so this function registers the
+ * memory again.
+ */
+void shi_local_failed(const char *what, const void *addr, size_t len, unsigned int access)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (!len || shi_local_of(addr, len).mr)
+		return;
+	ret = angara_mr_hold(shi.dom, addr, len, access, NULL, &mr);
+	if (ret == -EFAULT)
+		shi_die("%s: this PE cannot %s all of the %zu bytes at %p", what,
+			access ? "write" : "read", len, addr);
+	if (ret)
+		shi_die("%s: the %zu bytes at %p of this PE cannot be registered: %s%s", what,
+			len, addr, strerror(-ret), ret == -ENOMEM ?
+			"; raise the limit of locked memory (ulimit -l)" : "");
+	angara_mr_release(mr);
+}
+
+/*
+ * Ends the program: an operation has failed. @pe: target, in the context's team
+ */
+void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
+{
+	int world = c->pes ? c->pes[pe] : pe;
+	uint32_t node = shi.cards[world].peer.node;
+	int64_t end = shi_now_ms() + CTX_DEATH_MS;
+
+	/* As in shi_ended(): the death of the PE may not be detected yet. */
+	do
+		pe_check(c, what, world);
+	while (shi_now_ms() < end);
+	if (ret == -ENETUNREACH)
+		shi_die("%s: PE %d: there is no path to its node %u, or back", what, world,
+			node);
+	if (ret == -EFAULT)
+		shi_die("%s: PE %d has memory that this PE cannot access: %s", what, world,
+			angara_status_str(ANGARA_ST_DMA));
+	shi_die("%s: PE %d: %s", what, world, strerror(-ret));
 }
 
 /**
@@ -227,8 +292,9 @@ static __attribute__((noreturn)) void ctx_quiet_failed(struct shmemi_ctx *c, int
 
 	if (ret == -ENODEV || angara_ctx_query(c->a, &info))
 		shi_die("quiet: %s", strerror(-ret));
-	ctx_failed(c, info.failed_node, ret == -ENETUNREACH ?
-		   angara_status_str(ANGARA_ST_UNREACHABLE) : strerror(-ret));
+	ctx_failed(c, info.failed_node,
+		   ret == -ENETUNREACH ? angara_status_str(ANGARA_ST_UNREACHABLE) :
+		   ret == -EFAULT ? angara_status_str(ANGARA_ST_DMA) : strerror(-ret));
 }
 
 /* Takes a completion; only failed operations with ANGARA_FENCE have one. */
@@ -251,7 +317,7 @@ bool shi_ctx_trylock(struct shmemi_ctx *c)
 /*
  * Sleeps until there may be an event of the context, at most SHI_NAP_MS.  The
  * caller does not hold the context, and other threads may take it during the
- * sleep.  If no descriptor can be created, it sleeps for the whole time.
+ * sleep.  If no descriptor can be created, the caller sleeps for the whole time.
  */
 void shi_ctx_sleep(struct shmemi_ctx *c)
 {

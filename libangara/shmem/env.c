@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define ENV_SIZE	(32ULL << 20)	/* default symmetric heap */
 #define ENV_PAGE	4096ULL		/* sizes are multiples of this */
-#define ENV_MOST	1e15		/* bytes, more than any memory */
+#define ENV_MOST	0x1p34		/* bytes: 16G, the longest region of an adapter */
 
 /**
  * struct env_var - an environment variable
@@ -46,6 +47,20 @@ static bool env_flag(const char *name, const char *old)
 	return strtol(value, &end, 0) || *end;
 }
 
+/* strtod(3) with a point before the fraction, whichever locale the program has set. */
+static double env_number(const char *text, char **end)
+{
+	locale_t c = newlocale(LC_NUMERIC_MASK, "C", NULL);
+	double n;
+
+	if (!c)
+		shi_die("no memory to read the environment");
+	errno = 0;
+	n = strtod_l(text, end, c);
+	freelocale(c);
+	return n;
+}
+
 /*
  * Parses a number, possibly with a fraction, and a unit: K, M, G or T, powers
  * of 1024.  Return: bytes, rounded up to whole pages.
@@ -62,16 +77,17 @@ static size_t env_size(const char *name, const char *old, size_t otherwise)
 
 	if (!value)
 		return otherwise;
-	errno = 0;
-	n = strtod(value, &end);
+	n = env_number(value, &end);
 	unit = isalpha((unsigned char)*end) ?
 	       strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (unit) {
 		n *= (double)(1ULL << 10 * (unit - units + 1));
 		end++;
 	}
-	if (errno || end == value || *end || !(n > 0 && n < ENV_MOST))
+	if (errno || end == value || *end || !(n > 0))
 		shi_die("%s=%s: not a size above 0, such as 64M or 1.5G", v.name, value);
+	if (n > ENV_MOST)
+		shi_die("%s=%s: above 16G, the longest heap", v.name, value);
 	bytes = (size_t)n;
 	bytes += (double)bytes < n;
 	return (bytes + ENV_PAGE - 1) & ~(size_t)(ENV_PAGE - 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * shmem_global_exit(): a signal with the status ends the PEs on the same
- * machine; far.c ends the others.
+ * machine; far.c ends the PEs on other machines.
  *
  * Each PE ends as by exit(): buffers of stdio are written, and functions of
- * atexit() run.  A signal handler must not call exit(), so a thread of each PE
- * does, while the thread that got the signal waits in the handler.  The waiting
+ * atexit() run.  A signal handler must not call exit(), so a separate thread of
+ * each PE calls it, while the thread that got the signal waits in the handler.  The waiting
  * thread may hold a lock that exit() needs; so the handler ends the process
  * after EXIT_LIMIT_S.  If all threads of the program block the signal, the PE's
  * own thread takes it.
@@ -15,8 +15,8 @@
  * only if the process has the start time of the PE.  Without a pidfd (before
  * Linux 5.3, in a sandbox, or without a free descriptor), reuse of an id
  * between the check and the signal is not detected.  Without /proc, the PE
- * cannot be distinguished from another process: it ends when it notices that this
- * PE has ended.
+ * cannot be distinguished from another process: it gets no signal, and ends when it
+ * notices that the calling PE has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +33,7 @@
 #define EXIT_SIGNAL	(SIGRTMAX - 1)
 #define EXIT_FIELD	22	/* field of /proc/PID/stat: start time */
 #define EXIT_LIMIT_S	2	/* longest time of the functions of atexit() */
+#define EXIT_SEND_MS	1000	/* longest wait for room in the queues of signals */
 #define EXIT_FDS	2	/* descriptors that exit_send() needs at a time */
 #define EXIT_LOOK_S	1	/* interval of checks for signals that could not be queued */
 
@@ -176,7 +177,8 @@ static void exit_signal(int sig, siginfo_t *info, void *unused)
 
 /*
  * Waits for the signal; the thread has blocked all signals.  The signal of
- * pthread_kill() is one without a sender: it, or a timeout, ends the wait.
+ * pthread_kill() is not one of a PE: like a timeout, it only makes the thread check
+ * @handed and @over.
  */
 static void *exit_listen(void *unused)
 {
@@ -230,7 +232,7 @@ void shi_exit_self(int status)
 		exit_run(status);
 }
 
-/* Ends the thread.  Called when no PE can exit any more. */
+/* Ends the thread.  Called when no PE can call shmem_global_exit() any more. */
 void shi_exit_ignore(void)
 {
 	signal(EXIT_SIGNAL, SIG_IGN);
@@ -240,7 +242,19 @@ void shi_exit_ignore(void)
 	spares_close();
 }
 
-static void exit_send(const struct shi_card *card, int status)
+/*
+ * Sends a signal to a process. @fd: its pidfd; negative: use its id. The queue of the
+ * process may be full (RLIMIT_SIGPENDING), so this retries until @until.
+ */
+static void exit_queue(int fd, pid_t pid, siginfo_t *info, int64_t until)
+{
+	while ((fd < 0 ? sigqueue(pid, EXIT_SIGNAL, info->si_value) :
+		(int)syscall(SYS_pidfd_send_signal, fd, EXIT_SIGNAL, info, 0)) &&
+	       errno == EAGAIN && shi_now_ms() < until)
+		usleep(1000);
+}
+
+static void exit_send(const struct shi_card *card, int status, int64_t until)
 {
 	pid_t pid = (pid_t)card->pid;
 	siginfo_t info = {
@@ -253,12 +267,8 @@ static void exit_send(const struct shi_card *card, int status)
 	info.si_pid = getpid();
 	info.si_uid = getuid();
 	info.si_value.sival_int = status;
-	if ((fd >= 0 || missing) && card->begun && proc_begun(pid) == card->begun) {
-		if (missing)
-			sigqueue(pid, EXIT_SIGNAL, info.si_value);
-		else
-			syscall(SYS_pidfd_send_signal, fd, EXIT_SIGNAL, &info, 0);
-	}
+	if ((fd >= 0 || missing) && card->begun && proc_begun(pid) == card->begun)
+		exit_queue(fd, pid, &info, until);
 	if (fd >= 0)
 		close(fd);
 }
@@ -266,6 +276,7 @@ static void exit_send(const struct shi_card *card, int status)
 /* Ends the other PEs, unless another thread does so, or another PE ends this one. */
 static void exit_others(int status)
 {
+	int64_t until = shi_now_ms() + EXIT_SEND_MS;
 	unsigned int i;
 
 	if (!exit_begin(status)) {
@@ -281,7 +292,7 @@ static void exit_others(int status)
 	spares_close();
 	for (i = 0; shi.cards && i < shi.n; i++)
 		if ((int)i != shi.me && shi.cards[i].host == shi.cards[shi.me].host)
-			exit_send(&shi.cards[i], status);
+			exit_send(&shi.cards[i], status, until);
 	shi_far_exit(status);
 }
 

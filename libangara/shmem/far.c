@@ -18,18 +18,21 @@
 #include "shi.h"
 
 #define FAR_EXIT	1	/* code of a message: end with the status in imm */
-#define FAR_STOP	2	/* code of a message to itself: the thread returns */
+#define FAR_STOP	2	/* code of a message from a PE to itself: the thread returns */
 #define FAR_MS		2000	/* longest wait of the exiting PE */
 #define FAR_WAIT_MS	100	/* wait for a message after a failure */
 
 /**
  * struct far - PEs of other machines
  * @a: context of the thread; NULL: all PEs are on this machine
- * @peers: addresses of these contexts of all PEs
+ * @out: context in which shi_far_exit() sends: at that time there may be no free context,
+ *	and other threads may hold the contexts in use for long; NULL until @peers is complete
+ * @peers: for each PE, the address of the context of its thread
  * @thread: waits for a message
  */
 static struct {
 	struct angara_ctx *a;
+	struct angara_ctx *out;
 	struct angara_peer *peers;
 	pthread_t thread;
 } far;
@@ -93,7 +96,11 @@ void shi_far_open(void)
 	struct angara_ctx_attr attr = {
 		.size = sizeof(attr), .msg_bytes = ANGARA_MIN_MSG_BYTES,
 	};
+	const struct angara_ctx_attr sends = {
+		.size = sizeof(sends), .msg_bytes = ANGARA_NO_MSG,
+	};
 	struct angara_ctx_info info = { .size = sizeof(info) };
+	struct angara_ctx *out;
 	unsigned int i;
 
 	for (i = 1; i < shi.n && shi.cards[i].host == shi.cards[0].host; i++)
@@ -104,15 +111,17 @@ void shi_far_open(void)
 	if (!far.peers)
 		shi_die("no memory for the addresses of %u PEs", shi.n);
 	shi_check(angara_ctx_open(shi.dom, &attr, &far.a), "context for shmem_global_exit()");
+	shi_check(angara_ctx_open(shi.dom, &sends, &out), "context for shmem_global_exit()");
 	shi_check(angara_ctx_query(far.a, &info), "context for shmem_global_exit()");
 	shi_check(angara_job_allgather(shi.job, &info.self, sizeof(info.self), far.peers),
 		  "exchange of addresses");
+	far.out = out;
 	shi_thread_start(&far.thread, far_listen);
 }
 
 /*
- * Ends the thread. Called when no PE can exit any more; the default context is
- * not in use.
+ * Ends the thread.  Called when no PE can call shmem_global_exit() any more; the
+ * default context is not in use.
  */
 void shi_far_close(void)
 {
@@ -120,30 +129,28 @@ void shi_far_close(void)
 		return;
 	shi_check(far_send(shi.def.a, (unsigned int)shi.me, FAR_STOP, 0), "finalize");
 	pthread_join(far.thread, NULL);
+	angara_ctx_close(far.out);
 	angara_ctx_close(far.a);
 	free(far.peers);
+	far.out = NULL;
 	far.a = NULL;
 }
 
-/*
- * Ends the PEs of other machines.  Uses a new context, since other threads may
- * hold the existing ones for long.
- */
+/* Ends the PEs of other machines. */
 void shi_far_exit(int status)
 {
-	const struct angara_ctx_attr attr = { .size = sizeof(attr), .msg_bytes = ANGARA_NO_MSG };
 	int64_t end = shi_now_ms() + FAR_MS;
-	struct angara_ctx *a;
+	struct angara_ctx *a = far.out;
 	unsigned int i;
 
-	if (!far.a || angara_ctx_open(shi.dom, &attr, &a))
+	if (!a)
 		return;
 	for (i = 0; i < shi.n; i++)
 		if (far_is(i))
 			far_send(a, i, FAR_EXIT, status);
 	for (i = 0; i < shi.n; i++)
 		while (far_is(i) && !shi_pe_ended(a, (int)i) && shi_now_ms() < end)
-			usleep(1000);
+			shi_pe_nap(a);
 }
 
 /*

@@ -52,7 +52,7 @@ void shi_heap_free_all(void)
 	}
 }
 
-/* Splits a free block, so that a separate block begins at @off. */
+/* Splits a block, so that a separate free block begins at @off. */
 static struct heap_block *block_cut(struct heap_block *b, size_t off)
 {
 	if (off == b->off)
@@ -62,10 +62,16 @@ static struct heap_block *block_cut(struct heap_block *b, size_t off)
 	return b->next;
 }
 
+/* Return: length of a block with @asked bytes; less than @asked: it overflows. */
+static size_t block_len(size_t asked)
+{
+	return (asked + HEAP_ALIGN - 1) & ~(size_t)(HEAP_ALIGN - 1);
+}
+
 /* Allocates a block.  Return: address; NULL: no free block is large enough. */
 static void *heap_take(size_t align, size_t asked)
 {
-	size_t len = (asked + HEAP_ALIGN - 1) & ~(size_t)(HEAP_ALIGN - 1);
+	size_t len = block_len(asked);
 	struct heap_block *b;
 
 	if (len < asked)
@@ -86,15 +92,38 @@ static void *heap_take(size_t align, size_t asked)
 	return NULL;
 }
 
-static void block_join(struct heap_block *b)
+/* Adds the next block to a block if the next one is free. */
+static void block_absorb(struct heap_block *b)
 {
 	struct heap_block *next = b->next;
 
-	if (b->asked || !next || next->asked)
+	if (!next || next->asked)
 		return;
 	b->len += next->len;
 	b->next = next->next;
 	free(next);
+}
+
+static void block_join(struct heap_block *b)
+{
+	if (!b->asked)
+		block_absorb(b);
+}
+
+/* Changes the size of a block in its place.  Return: false: there is no room. */
+static bool block_resize(struct heap_block *b, size_t asked)
+{
+	const struct heap_block *next = b->next;
+	size_t room = b->len + (next && !next->asked ? next->len : 0);
+	size_t len = block_len(asked);
+
+	if (len < asked || len > room)
+		return false;
+	block_absorb(b);
+	if (b->len > len)
+		block_cut(b, b->off + len);
+	b->asked = asked;
+	return true;
 }
 
 /* Return: block of a pointer; @before: out: the previous block, or NULL. */
@@ -160,7 +189,7 @@ SHI_DEF(void *, align, (size_t alignment, size_t size))
 {
 	shi_need();
 	shi_same(&shi.world, alignment, "shmem_align");
-	/* A block has the same offset in the heaps of all PEs. */
+	/* A block has the same offset in all heaps, so it is aligned at most as they are. */
 	if (!alignment || alignment & (alignment - 1) || alignment > shi.align)
 		return NULL;
 	return heap_alloc(alignment, size, "shmem_align");
@@ -214,8 +243,7 @@ SHI_DEF(void *, realloc, (void *ptr, size_t size))
 	shi_same(&shi.world, size, "shmem_realloc");
 	pshmem_barrier_all();
 	b = heap_find(ptr, "shmem_realloc", &before);
-	if (size <= b->len) {
-		b->asked = size;
+	if (block_resize(b, size)) {
 		to = ptr;
 	} else {
 		to = heap_take(HEAP_ALIGN, size);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shi.h"
 
@@ -23,7 +24,8 @@ void shi_die(const char *fmt, ...)
 
 	shi_far_wait();
 	/*
-	 * If another PE ends the program, an error of this PE is a consequence.
+	 * If another PE ends the program, an error of this PE is a consequence:
+	 * print nothing.
 	 */
 	if (shi_exit_begun())
 		shi_exit_now(1);
@@ -217,9 +219,10 @@ static void shared_open(void)
 	free(ranks);
 }
 
+/* A child of fork(2) inherits this function, but not the PE. */
 static void stop_at_exit(void)
 {
-	if (shi.started)
+	if (shi.starter == getpid())
 		pshmem_finalize();
 }
 
@@ -305,8 +308,8 @@ SHI_DEF(void, query_thread, (int *provided))
 SHI_DEF(void, finalize, (void))
 {
 	/*
-	 * exit() may run a function that calls this one, while other PEs end,
-	 * too.
+	 * During shmem_global_exit(), exit() may run a function that calls this
+	 * one.  The other PEs are ending, so do not wait for them.
 	 */
 	if (shi.up && !shi_exit_begun())
 		shi_stop();
@@ -351,7 +354,7 @@ static void direct_begin(void)
 
 /*
  * Processes of an embedded fabric map the heaps of all PEs.  Variables are in
- * private memory of each process.
+ * private memory of each process, so there is no pointer to those of another PE.
  */
 SHI_DEF(void *, ptr, (const void *dest, int pe))
 {

@@ -2,6 +2,8 @@
 /*
  * Deprecated routines.  Collectives of active sets use no pSync and no pWrk.
  */
+#include <unistd.h>
+
 #include "shi.h"
 
 #define THE_SET		shi_set(PE_start, logPE_stride, PE_size)
@@ -102,7 +104,7 @@ void start_pes(int npes)
 {
 	(void)npes;
 	shi_start(SHMEM_THREAD_SINGLE);
-	shi.started = true;
+	shi.starter = getpid();
 }
 
 int _my_pe(void)

@@ -76,6 +76,7 @@ void shi_put(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe
 		ret = rma_wait(c, &rma_put, &at, source, len);
 	}
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "put", source, len, 0);
 	shi_check_pe(c, ret, "put", pe);
 }
 
@@ -91,6 +92,7 @@ void shi_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, in
 	shi_ctx_lock(c);
 	ret = rma_start(c, &rma_put, &at, shi_local_of(source, len), len, SHI_HOW(c));
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "put_nbi", source, len, 0);
 	shi_check_pe(c, ret, "put_nbi", pe);
 }
 
@@ -109,6 +111,7 @@ void shi_get(shmem_ctx_t ctx, void *dest, const void *source, size_t len, int pe
 	else
 		ret = rma_wait(c, &rma_get, &at, dest, len);
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "get", dest, len, ANGARA_ACCESS_LOCAL_WRITE);
 	shi_check_pe(c, ret, "get", pe);
 }
 
@@ -125,6 +128,7 @@ void shi_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t len, in
 	shi_ctx_lock(c);
 	ret = rma_start(c, &rma_get, &at, shi_local_of(dest, len), len, NULL);
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "get_nbi", dest, len, ANGARA_ACCESS_LOCAL_WRITE);
 	shi_check_pe(c, ret, "get_nbi", pe);
 }
 
@@ -229,6 +233,7 @@ void shi_put_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t 
 	shi_ctx_lock(c);
 	ret = signal_post(c, &at, source, len, &s);
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "put_signal_nbi", source, len, 0);
 	shi_check_pe(c, ret, "put_signal_nbi", pe);
 }
 
@@ -249,6 +254,7 @@ void shi_put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t len,
 	else
 		ret = signal_post(c, &at, source, len, &s);
 	shi_ctx_unlock(c);
+	shi_check_local(ret, "put_signal", source, len, 0);
 	shi_check_pe(c, ret, "put_signal", pe);
 	if (len > ANGARA_MAX_INLINE)
 		shi_quiet(c);

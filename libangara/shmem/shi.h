@@ -25,8 +25,8 @@
  * With SHMEM_THREAD_MULTIPLE, each context that is neither private nor
  * serialized has a lock, which protects the angara_ctx and the fields of struct
  * shmemi_ctx.  shi.lock protects the list of teams, the lists of contexts of
- * teams, and the list of locks that the PE holds; shmem_finalize() reads them without
- * it, as other threads are in no routine then.  A thread takes the lock of a context
+ * teams, and the list of locks that the PE holds.  shmem_finalize() reads these lists
+ * without the lock: no other thread is in a routine then.  A thread takes the lock of a context
  * while it holds next_lock of the same context; otherwise no thread takes a lock while
  * it holds another one.
  *
@@ -166,8 +166,8 @@ struct shi_region {
 /**
  * struct shi_at - a location at a PE
  * @peer: address of the PE
- * @key: region
- * @off: offset in it
+ * @key: key of the region
+ * @off: offset in the region
  */
 struct shi_at {
 	struct angara_peer peer;
@@ -211,7 +211,7 @@ struct shi_card {
 /**
  * struct shi_place - the heap of a PE
  * @place: see angara_mr_place(), or SHI_NO_PLACE
- * @base: its address at this PE
+ * @base: address of the heap in the process of that PE
  */
 struct shi_place {
 	uint64_t place;
@@ -222,8 +222,8 @@ struct shi_place {
  * struct shi_state - the PE
  * @up: between shmem_init() and shmem_finalize()
  * @finalized: shmem_finalize() has been called
- * @started: start_pes() has been called, so shmem_finalize() is called at the
- *	end of the program
+ * @starter: process that has called start_pes(): shmem_finalize() is called when this
+ *	process exits; 0: none
  * @debug: SHMEM_DEBUG: check arguments of collectives, and locks
  * @stats: ANGARA_SHMEM_STATS: print a line about each team when it is destroyed
  * @level: SHMEM_THREAD_*
@@ -236,8 +236,8 @@ struct shi_place {
  *	get one (atomic)
  * @direct_begun: operations started before @direct was set are complete
  *	(atomic)
- * @job: processes
- * @dom: memory regions, contexts
+ * @job: job of all PEs
+ * @dom: domain of the PE's memory regions and contexts
  * @def: default context
  * @coll: context of all teams
  * @world: SHMEM_TEAM_WORLD
@@ -253,7 +253,7 @@ struct shi_place {
 struct shi_state {
 	bool up;
 	bool finalized;
-	bool started;
+	pid_t starter;
 	bool debug;
 	bool stats;
 	int level;
@@ -362,10 +362,22 @@ SHI_HIDDEN void shi_probe(const char *what);
 SHI_HIDDEN int64_t shi_now_ms(void);
 SHI_HIDDEN void shi_missed(const char *what);
 SHI_HIDDEN bool shi_pe_ended(struct angara_ctx *a, int pe);
+SHI_HIDDEN void shi_pe_nap(struct angara_ctx *a);
 SHI_HIDDEN int shi_ended(struct shmemi_ctx *c, const struct shmemi_team *t, uint32_t node);
 SHI_HIDDEN void shi_check(int ret, const char *what);
 SHI_HIDDEN void shi_pe_failed(struct shmemi_ctx *c, int ret, const char *what, int pe)
 	__attribute__((noreturn));
+
+SHI_HIDDEN void shi_local_failed(const char *what, const void *addr, size_t len,
+				 unsigned int access);
+
+/* Ends the program if an operation has failed because of its local memory. */
+static inline void shi_check_local(int ret, const char *what, const void *addr, size_t len,
+				   unsigned int access)
+{
+	if (__builtin_expect(ret < 0, 0))
+		shi_local_failed(what, addr, len, access);
+}
 
 /* Ends the program if an operation on a PE of the context's team has failed. */
 static inline void shi_check_pe(struct shmemi_ctx *c, int ret, const char *what, int pe)

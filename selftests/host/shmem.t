@@ -283,6 +283,37 @@ dies()
 		grep -qE "$text" "$TAP_TMP/out" && ! grep '^/dev/shm' "$TAP_TMP/out"
 }
 
+# as_user COMMAND...: runs COMMAND as a user without the privileges of root.
+as_user()
+{
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+# closed STATUS WAY TEXT: PEs of a user to whose variables the system forbids access end
+# with STATUS and print a line that has TEXT.
+closed()
+{
+	as_user timeout "$JOB_SECONDS" "$BIN/oshrun" -np 2 "$PROGRAMS/wrong" "closed-$2" \
+		>"$TAP_TMP/out" 2>&1
+	local status=$?
+
+	cat "$TAP_TMP/out"
+	[ "$status" = "$1" ] && grep -q "$3" "$TAP_TMP/out"
+}
+
+# A program may have a locale whose fractions begin with a comma.
+comma()
+{
+	SHMEM_INFO=1 SHMEM_SYMMETRIC_SIZE=1.5m LOCPATH=$TAP_TMP/locales LC_ALL=comma \
+		"$PROGRAMS/wrong" locale >"$TAP_TMP/out" 2>&1
+	cat "$TAP_TMP/out"
+	grep '^SHMEM_SYMMETRIC_SIZE *1572864 ' "$TAP_TMP/out"
+}
+
 # A PE that notices the death prints a line; the launcher ends the others after its grace time.
 deaths()
 {
@@ -319,7 +350,7 @@ deaths_by()
 	done
 }
 
-# old_header HEADER PROGRAM: mpp/HEADER is the same header.
+# old_header HEADER PROGRAM: PROGRAM also builds with mpp/HEADER in place of HEADER.
 old_header()
 {
 	sed "s|<$1>|<mpp/$1>|" "$SRC/$2.c" >"$TAP_TMP/old.c"
@@ -377,7 +408,7 @@ broadcasts_by_adapters()
 	[ -n "$without" ] && [ "$with" = "$((${without% *} + 5)) ${without#* }" ]
 }
 
-# ends_with_output WAY: a PE ends all, and each PE prints its lines before that.
+# ends_with_output WAY: a PE ends the job; before that, each PE has printed its lines.
 ends_with_output()
 {
 	timeout "$JOB_SECONDS" "$BIN/oshrun" -np 4 "$PROGRAMS/wrong" "$1" >"$TAP_TMP/out" 2>&1
@@ -536,6 +567,10 @@ wrong bad-root 'the root 1 is not from 0 to 0'
 wrong no-context 'SHMEM_CTX_INVALID'
 wrong wrap-put 'exceed the program.s variables'
 wrong wrap-stride 'exceed the program.s variables'
+wrong unreadable 'put: this PE cannot read all of the 1000 bytes at '
+wrong unreadable-nbi 'put_nbi: this PE cannot read all of the 1000 bytes at '
+wrong unwritable 'get: this PE cannot write all of the 1000 bytes at '
+wrong unwritable-fetch 'atomic operation: this PE cannot write all of the 8 bytes at '
 for way in collect alltoall alltoalls reduce; do
 	check "more bytes than a size holds: $way" refuses 2 1 "wrap-$way" 'are not symmetric'
 done
@@ -557,6 +592,15 @@ check 'SHMEM_DEBUG: a PE clears the lock of another one' refuses 2 1 clear-other
 	'PE 0: shmem_clear_lock: this PE does not hold the lock'
 wrong wait-local '4 bytes at .* are not symmetric'
 unset SHMEM_DEBUG
+if as_user test -x "$PROGRAMS/wrong"; then
+	check 'a PE lives whose variables cannot be accessed' closed 0 late 'PE 0 goes on'
+	check 'a put to variables that cannot be accessed' closed 1 put \
+		'^shmem: PE 0: put: PE 1 has memory that this PE cannot access'
+	check 'a quiet after such a put' closed 1 quiet \
+		'^shmem: PE 0: an operation on node .* has failed: host memory is not accessible'
+else
+	skip 'a PE whose variables cannot be accessed' 'no other user may run programs here'
+fi
 check 'a PE is killed' killed
 if own_shm; then
 	deaths
@@ -569,6 +613,8 @@ if other_namespace; then
 		check "shmem_global_exit(0) ends PEs out of reach of signals, $n PEs" \
 			exits_far "$n" 0 exit-0
 	done
+	check 'shmem_global_exit() of a PE without a free context ends such PEs' \
+		exits_far 2 0 exit-contexts
 	check 'shmem_global_exit(7) ends PEs out of reach of signals' exits_far 4 7 exit-7
 	check 'PEs out of reach of signals end in order' exits_far 4 0 nothing
 else
@@ -588,12 +634,16 @@ done
 check 'shmem_global_exit(0) ends all' ends 0 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-0
 check 'shmem_global_exit() of a PE without a free descriptor ends all' ends 0 \
 	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-full
+check 'shmem_global_exit() ends a PE whose queue of signals is full' ends 0 \
+	"$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-queued
 check 'shmem_global_exit() loses no output' ends_with_output exit-output
 check 'shmem_global_exit() loses no output if PEs finalize in atexit()' ends_with_output \
 	exit-finalize
 check 'shmem_global_exit() loses no output of PEs that block signals' ends_with_output \
 	exit-blocked
 check 'shmem_global_exit(7) ends all' ends 7 "$BIN/oshrun" -np 3 "$PROGRAMS/wrong" exit-7
+check 'a child ends by exit() after start_pes()' prints 'wrong: the child ended' \
+	"$BIN/oshrun" -np 2 "$PROGRAMS/wrong" forks
 for n in 2 3 8 13; do
 	check "reductions with rounding: the same bits, $n PEs" same_bits "$n"
 done
@@ -607,6 +657,12 @@ check 'size of the heap: 2M' heap_size 2097152 SHMEM_SYMMETRIC_SIZE=2M
 check 'size of the heap: 1.5m' heap_size 1572864 SHMEM_SYMMETRIC_SIZE=1.5m
 check 'size of the heap: 3.1m, rounded up to pages' heap_size 3252224 SHMEM_SYMMETRIC_SIZE=3.1m
 check 'size of the heap: less than a page' heap_size 4096 SHMEM_SYMMETRIC_SIZE=0.1k
+mkdir "$TAP_TMP/locales"
+if localedef -i de_DE -f UTF-8 "$TAP_TMP/locales/comma" 2>/dev/null; then
+	check 'size of the heap: a locale with a comma' comma
+else
+	skip 'size of the heap: a locale with a comma' 'localedef cannot make de_DE'
+fi
 check 'deprecated SMA_SYMMETRIC_SIZE' heap_size 2097152 SMA_SYMMETRIC_SIZE=2M
 check 'deprecated variable beside the new one' heap_size 2097152 SMA_SYMMETRIC_SIZE=4M \
 	SHMEM_SYMMETRIC_SIZE=2M
@@ -615,6 +671,10 @@ check 'deprecated mpp/shmemx.h' old_header shmemx.h bits
 check 'deprecated mpp/pshmem.h' old_header pshmem.h profile
 for set in 0 -4k 20kk; do
 	check "size of the heap: $set" says "SHMEM_SYMMETRIC_SIZE=$set: not a size above 0" 1 \
+		env "SHMEM_SYMMETRIC_SIZE=$set" "$PROGRAMS/wrong"
+done
+for set in 16.1G 1T 1e300 inf; do
+	check "size of the heap: $set" says "SHMEM_SYMMETRIC_SIZE=$set: above 16G" 1 \
 		env "SHMEM_SYMMETRIC_SIZE=$set" "$PROGRAMS/wrong"
 done
 for set in SHMEM_SYMMETRIC_SIZE=1M SHMEM_DEBUG=1; do

@@ -108,7 +108,7 @@ static void *wait_short(void *unused)
 	return NULL;
 }
 
-/* PE 0 waits; the others join when its working thread is done. */
+/* PE 0 waits in a team; the other PEs follow when the working thread of PE 0 is done. */
 static void *wait_team(void *unused)
 {
 	(void)unused;
@@ -185,8 +185,8 @@ static void beside(const char *what, void *(*wait)(void *), long (*work)(void))
 	 * sleeps are not waits of this program.
 	 */
 	if (asleep_with_lock > sleeps / 4) {
-		fprintf(stderr, "beside: PE %d: %s: of %d sleeps, %d with a lock\n", me, what,
-			sleeps, asleep_with_lock);
+		fprintf(stderr, "beside: PE %d: %s: a lock was held in %d of %d sleeps\n", me, what,
+			asleep_with_lock, sleeps);
 		wrong++;
 	}
 	if (!me)

@@ -2,8 +2,8 @@
 /*
  * oshrun -np N direct [private]: loads and stores by addresses of shmem_ptr(),
  * which give PEs of an embedded fabric access to all other heaps; and the order
- * of such accesses among puts, fences and signals.  private: each PE has the
- * memory of an adapter of its own.
+ * of such accesses among puts, fences and signals.  private: PEs share no memory, so
+ * a PE cannot address the heap of another one.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -15,12 +15,14 @@
 /**
  * struct box - the data of a PE in its heap
  * @data: written by the left neighbour
+ * @copy: copy of the data of another PE
  * @go: word or signal that announces @data
  * @back: last round that the right neighbour has read
  * @count: all PEs add to it
  */
 struct box {
 	uint64_t data[WORDS];
+	uint64_t copy[WORDS];
 	uint64_t go;
 	uint64_t back;
 	uint64_t count;
@@ -119,6 +121,40 @@ static void store_then_barrier(uint64_t round)
 	shmem_barrier_all();
 }
 
+static void check_copy(uint64_t round, int pe, const char *what)
+{
+	int i;
+
+	for (i = 0; i < WORDS; i++)
+		look(mine->copy[i] == round * 1000 + (uint64_t)(pe * WORDS + i), what);
+	shmem_barrier_all();
+}
+
+/* Puts to and gets from the left neighbour; the local buffer is in the right one's heap. */
+static void transfer(uint64_t round)
+{
+	fill(mine->data, round);
+	shmem_barrier_all();
+	shmem_putmem(mine->copy, theirs->data, sizeof(mine->copy), left);
+	shmem_barrier_all();
+	check_copy(round, (right + 1) % n, "a put from the memory of another PE");
+	memset(mine->copy, 0, sizeof(mine->copy));
+	shmem_barrier_all();
+	shmem_putmem_signal(mine->copy, theirs->data, sizeof(mine->copy), &mine->go, round,
+			    SHMEM_SIGNAL_SET, left);
+	shmem_signal_wait_until(&mine->go, SHMEM_CMP_EQ, round);
+	check_copy(round, (right + 1) % n, "a put and signal from the memory of another PE");
+	shmem_getmem(theirs->copy, mine->data, sizeof(mine->copy), left);
+	shmem_barrier_all();
+	check_copy(round, (left + n - 1) % n, "a get to the memory of another PE");
+	memset(mine->copy, 0, sizeof(mine->copy));
+	shmem_barrier_all();
+	shmem_getmem_nbi(theirs->copy, mine->data, sizeof(mine->copy), left);
+	shmem_quiet();
+	shmem_barrier_all();
+	check_copy(round, (left + n - 1) % n, "a get_nbi to the memory of another PE");
+}
+
 int main(int argc, char **argv)
 {
 	int private = argc > 1 && !strcmp(argv[1], "private");
@@ -137,6 +173,8 @@ int main(int argc, char **argv)
 		put_then_store(i + 1);
 		store_then_barrier(i + 2);
 	}
+	if (theirs)
+		transfer(i);
 	printf("direct: PE %d: %d errors\n", me, wrong);
 	shmem_finalize();
 	return wrong != 0;

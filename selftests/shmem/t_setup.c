@@ -26,6 +26,30 @@ static void same_offset(const char *base, const char *block)
 	EXPECT(v[0] == -v[1]);
 }
 
+/* A block grows into free memory behind it; a block that shrinks gives the rest back. */
+static void resized(void)
+{
+	char *a = shmem_malloc(1000), *b = shmem_malloc(1000), *c = shmem_malloc(1000);
+
+	memset(a, 7, 1000);
+	shmem_free(b);
+	EXPECT(shmem_realloc(a, 1500) == a && a[0] == 7 && a[999] == 7);
+	b = shmem_malloc(500);
+	EXPECT(b == a + 1536);
+	shmem_free(b);
+	EXPECT(shmem_realloc(a, c - a) == a);
+	EXPECT(shmem_realloc(a, 100) == a && a[99] == 7);
+	b = shmem_malloc(1000);
+	EXPECT(b == a + 128);
+	EXPECT(shmem_realloc(a, 128) == a);
+	a = shmem_realloc(a, 129);
+	EXPECT(a && a != b - 128 && a[0] == 7 && a[99] == 7);
+	EXPECT(!shmem_realloc(a, SIZE_MAX) && !shmem_realloc(a, (size_t)1 << 50));
+	shmem_free(a);
+	shmem_free(b);
+	shmem_free(c);
+}
+
 /* @base is at the start of the heap, which has 32 MiB. */
 static void aligned(const char *base)
 {
@@ -43,7 +67,7 @@ static void aligned(const char *base)
 
 void test_heap(void)
 {
-	/* While the heap is empty, a block can begin where the heap does. */
+	/* This must fail even if the heap is empty, so that the block could begin at its start. */
 	bool too_much = shmem_align((size_t)1 << 47, 10);
 	char *a = shmem_malloc(1000), *b, *c, *d;
 
@@ -88,6 +112,7 @@ void test_heap(void)
 	EXPECT(a && a != b);
 	shfree(b);
 	shfree(a);
+	resized();
 	group("symmetric heap");
 }
 

@@ -2,13 +2,17 @@
 /*
  * oshrun -np N wrong WAY: a program that uses SHMEM wrongly, or ends early.  It
  * returns 0 if the library does not detect that.  `wrong level N` prints what
- * shmem_init_thread() says to level N.
+ * shmem_init_thread() says to level N.  `wrong locale` sets the locale of the environment.
  */
+#include <locale.h>
 #include <shmemx.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,7 +316,7 @@ static void killed_team_fetch(void)
 	in_team(team_add);
 }
 
-/* Makes a process with this number, which sleeps until it is killed. */
+/* Makes a process with the id @pid, which sleeps until it is killed. */
 static pid_t process_of(pid_t pid)
 {
 	int tries;
@@ -339,9 +343,9 @@ static pid_t process_of(pid_t pid)
 }
 
 /*
- * Another process has the number of PE 1, which has exited: shmem_global_exit()
- * does not end that process.  A child calls it, so that this process can check
- * afterwards.
+ * Another process has the id of PE 1, which has exited: shmem_global_exit() must
+ * not end that process.  A child calls shmem_global_exit(), so that this process can
+ * check afterwards.
  */
 static void reused(void)
 {
@@ -480,6 +484,33 @@ static void exit_full(void)
 	exit_0();
 }
 
+/* As exit_0(), without a free context. */
+static void exit_contexts(void)
+{
+	shmem_ctx_t ctx;
+
+	while (me == n - 1 && !shmem_ctx_create(0, &ctx))
+		;
+	exit_0();
+}
+
+/* As exit_0(), while PE 0 cannot get a signal for a while. */
+static void exit_queued(void)
+{
+	struct rlimit limit, none;
+
+	getrlimit(RLIMIT_SIGPENDING, &limit);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	if (!me)
+		setrlimit(RLIMIT_SIGPENDING, &none);
+	shmem_barrier_all();
+	if (!me) {
+		usleep(300000);
+		setrlimit(RLIMIT_SIGPENDING, &limit);
+	}
+	exit_0();
+}
+
 static void at_exit(void)
 {
 	printf("PE %d: at the end\n", me);
@@ -519,6 +550,100 @@ static void exit_blocked(void)
 static void exit_7(void)
 {
 	exits(7);
+}
+
+/*
+ * The system forbids access to the variables of PE 0, which computes for a while: the
+ * library must not take PE 0 for ended.  Processes of root keep their access.
+ */
+static void closed_late(void)
+{
+	long *there = shmem_calloc(1, sizeof(*there));
+
+	if (me) {
+		shmem_wait_until(there, SHMEM_CMP_EQ, 1);
+		printf("wrong: PE 0 goes on\n");
+		return;
+	}
+	prctl(PR_SET_DUMPABLE, 0);
+	sleep(3);
+	shmem_p(there, 1, 1);
+}
+
+/* PE 0 puts to variables of PE 1 that it cannot access, while PE 1 is in no routine. */
+static void closed_to(void (*put)(void))
+{
+	if (me)
+		prctl(PR_SET_DUMPABLE, 0);
+	shmem_barrier_all();
+	if (me)
+		sleep(60);
+	put();
+}
+
+static void put_long(void)
+{
+	static char to[1000];
+	char from[1000] = "";
+
+	shmem_putmem(to, from, sizeof(from), 1);
+}
+
+static void closed_put(void)
+{
+	closed_to(put_long);
+}
+
+static void closed_quiet(void)
+{
+	closed_to(put_quiet);
+}
+
+/* A child ends by exit(); then the PE ends, without shmem_finalize(). */
+static void forks(void)
+{
+	int status = -1;
+	pid_t child;
+
+	start_pes(0);
+	child = fork();
+	if (!child)
+		exit(7);
+	waitpid(child, &status, 0);
+	printf("wrong: the child %s\n", WIFEXITED(status) && WEXITSTATUS(status) == 7 ?
+	       "ended" : "crashed");
+	exit(0);
+}
+
+#define CLOSED	(1UL << 20)	/* bytes of memory without access */
+
+static char *closed_memory(int rights)
+{
+	char *p = mmap(NULL, CLOSED, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(5);
+	return p;
+}
+
+static void unreadable(void)
+{
+	shmem_putmem(shmem_malloc(1000), closed_memory(PROT_NONE), 1000, n - 1);
+}
+
+static void unreadable_nbi(void)
+{
+	shmem_putmem_nbi(shmem_malloc(1000), closed_memory(PROT_NONE), 1000, n - 1);
+}
+
+static void unwritable(void)
+{
+	shmem_getmem(closed_memory(PROT_READ), shmem_malloc(1000), 1000, n - 1);
+}
+
+static void unwritable_fetch(void)
+{
+	shmem_atomic_fetch_inc_nbi((long *)(void *)closed_memory(PROT_READ), &flag, n - 1);
 }
 
 /* Broadcasts with a request, whose lengths are of all kinds. */
@@ -611,10 +736,15 @@ static const struct {
 	{ "unequal-dest", unequal_dest }, { "clear-free", clear_free },
 	{ "unequal-nb", unequal_nb }, { "unequal-root-nb", unequal_root_nb },
 	{ "exit-0", exit_0 }, { "exit-7", exit_7 },
+	{ "exit-contexts", exit_contexts }, { "exit-queued", exit_queued },
 	{ "exit-full", exit_full }, { "exit-output", exit_output },
 	{ "exit-blocked", exit_blocked }, { "exit-finalize", exit_finalize },
 	{ "clear-other", clear_other },
 	{ "wait-local", wait_local }, { "odd-signal", odd_signal },
+	{ "closed-late", closed_late }, { "closed-put", closed_put },
+	{ "closed-quiet", closed_quiet },
+	{ "forks", forks }, { "unreadable", unreadable }, { "unreadable-nbi", unreadable_nbi },
+	{ "unwritable", unwritable }, { "unwritable-fetch", unwritable_fetch },
 	{ "waiting", waiting }, { "nb-broadcast", nb_broadcast },
 };
 
@@ -643,6 +773,8 @@ int main(int argc, char **argv)
 		shmem_barrier_all();
 		return 0;
 	}
+	if (argc > 1 && !strcmp(argv[1], "locale"))
+		setlocale(LC_ALL, "");
 	shmem_init();
 	me = shmem_my_pe();
 	n = shmem_n_pes();
