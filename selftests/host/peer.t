@@ -139,6 +139,36 @@ refused()
 		says 'in use' --fabric torus:2x2x1 --only 0 --listen "$PORT"
 }
 
+# Processor time that a process has used, in hundredths of a second.
+ticks()
+{
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
+# While a server has no descriptor for a connection, it waits instead of trying again
+# and again.
+no_descriptors()
+{
+	local usual callers=() fd before used
+
+	usual=$(prlimit --pid "$A_PID" --nofile --noheadings --output SOFT)
+	# poll(2) wants the limit to be greater than the number of its descriptors.
+	prlimit --pid "$A_PID" --nofile=20: || return
+	for _ in {0..15}; do
+		exec {fd}<>"/dev/tcp/127.0.0.1/$PORT" || return
+		callers+=("$fd")
+	done
+	before=$(ticks "$A_PID")
+	sleep 2
+	used=$(($(ticks "$A_PID") - before))
+	echo "of 2 s, it has used $used hundredths"
+	prlimit --pid "$A_PID" --nofile="$usual:"
+	for fd in "${callers[@]}"; do
+		exec {fd}>&-
+	done
+	[ "$used" -lt 100 ]
+}
+
 killed()
 {
 	kill -9 "$B_PID"
@@ -166,5 +196,6 @@ for one in 'transfers between machines' 'collectives, and a machine that ends' \
 	check "two servers: $one" client_all "work: $one"
 done
 check 'a server with other options is refused' refused
+check 'a server without descriptors waits' no_descriptors
 check 'if one server is killed, the other continues and ends' killed
 plan

@@ -14,7 +14,8 @@ O=$VARIANTS/plain
 V=$VARIANTS/asan/bin/angara-vfio
 T=$VARIANTS/tsan/bin/angara-vfio
 
-# refuses STATUS TEXT [ARG]...: one line has the error, no file is left.
+# refuses STATUS TEXT [ARG]...: the server ends with STATUS and one line of error, which has TEXT;
+# no file is left.
 refuses()
 {
 	local want=$1 text=$2 status=0
@@ -292,7 +293,7 @@ sandboxed()
 	done
 }
 
-# The process may be a zombie.
+# Has the server ended? Its process may still be a zombie.
 server_has_ended()
 {
 	! grep -qs '^State:.[^Z]' "/proc/$SERVER_PID/status"

@@ -17,8 +17,8 @@ LIMITS=(--max-memory 1G --max-maps 65535)
 export ASAN_OPTIONS=abort_on_error=0:exitcode=99 TSAN_OPTIONS=exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
-# No server is left, however the test ends: it dies with the shell that started
-# it, and when the next one is started.
+# However the test ends, no server is left: a server is killed when the shell that
+# started it ends, or when the next server is started.
 server_kill()
 {
 	[ -n "$SERVER_PID" ] || return 0
@@ -27,7 +27,7 @@ server_kill()
 }
 trap 'server_kill; rm -rf "$TAP_TMP"' EXIT
 
-# server_start PROGRAM FOLDER [OPTION]...: returns when it is ready.
+# server_start PROGRAM FOLDER [OPTION]...: starts a server; returns when the server is ready.
 server_start()
 {
 	local program=$1 dir=$2 waited=0
@@ -51,7 +51,7 @@ server_start()
 	done
 }
 
-# server_end FOLDER: ends the server; succeeds if it has reported nothing.
+# server_end FOLDER: ends the server; succeeds if its exit status is 0 and FOLDER is empty.
 server_end()
 {
 	local dir=$1 status=0

@@ -151,6 +151,7 @@ static void bounds(void)
 static void registers(void)
 {
 	struct cl *cl = cl_attach(3);
+	u32 more[4];
 	u64 val;
 	u32 i;
 
@@ -164,7 +165,7 @@ static void registers(void)
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_CONTEXTS, 4), 16);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_STATUS, 4), 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ISR, 4), 0);
-	/* A read may cover two registers, but no part of one. */
+	/* A read may cover two registers, but not a part of one, and not more. */
 	EXPECT_EQ(cl_region_read(cl, 0, ANGARA_REG_MAGIC, &val, 8), 0);
 	EXPECT_EQ(val, (u64)ANGARA_HW_VERSION << 32 | ANGARA_HW_MAGIC);
 	for (i = 1; i < 4; i++) {
@@ -172,6 +173,13 @@ static void registers(void)
 		EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_MAGIC, i), ~0U >> (32 - 8 * i));
 		cl_put(cl, 0, ANGARA_REG_ASQ_LO, i, 0x55);
 		cl_put(cl, 0, ANGARA_REG_ASQ_LO + i, 4, 0x55);
+	}
+	for (i = 12; i <= sizeof(more); i += 4) {
+		memset(more, 0, sizeof(more));
+		EXPECT_EQ(cl_region_read(cl, 0, ANGARA_REG_MAGIC, more, i), 0);
+		EXPECT_EQ(more[0], ~0U);
+		EXPECT_EQ(more[i / 4 - 1], ~0U);
+		EXPECT_EQ(cl_region_write(cl, 0, ANGARA_REG_ASQ_LO, more, i), 0);
 	}
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_REG_ASQ_LO, 4), 0);
 	EXPECT_EQ(cl_get(cl, 0, ANGARA_DB_PAGE(0), 4), ~0U);

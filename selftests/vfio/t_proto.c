@@ -273,7 +273,8 @@ static void descriptors(void)
 
 /*
  * A client that has not negotiated less may transfer 1 MiB at once.  The
- * regions are smaller, so no transfer is that large.
+ * regions are smaller, so no transfer is that large.  Registers answer wide accesses
+ * by ones, and ignore them.
  */
 static void large(void)
 {
@@ -282,12 +283,10 @@ static void large(void)
 	u32 bar = 32 * 4096;
 	struct vfu_hdr hdr = { .command = VFU_REGION_WRITE,
 		.size = sizeof(hdr) + sizeof(struct vfu_region) + (1 << 20) + 1 };
-	u32 magic;
 
 	cl_put(cl, CONFIG, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	EXPECT_EQ(cl_region_read(cl, 0, 0, all, bar), 0);
-	memcpy(&magic, all, 4);
-	EXPECT_EQ(magic, ANGARA_HW_MAGIC);
+	EXPECT_EQ(all[0], 0xff);
 	EXPECT_EQ(all[bar - 1], 0xff);
 	memset(all, 0, bar);
 	EXPECT_EQ(cl_region_write(cl, 0, 0, all, bar), 0);

@@ -38,15 +38,23 @@ static u32 reg_read(struct card *c, u64 off)
 	return fabric_read(c->fabric, c->node, (u32)off);
 }
 
-/* Registers are 32 bits wide: an access of another width reads as ones. */
+/*
+ * Registers are accessed by 32 or 64 aligned bits.  Other reads return ones, other writes do
+ * nothing.
+ */
+static bool is_regs_access(u64 off, u32 len)
+{
+	return off % 4 == 0 && (len == 4 || len == 8);
+}
+
 static void regs_read(struct card *c, u64 off, u8 *to, u32 len)
 {
 	u32 word;
 
 	memset(to, 0xff, len);
-	if (off % 4)
+	if (!is_regs_access(off, len))
 		return;
-	for (; len >= 4; off += 4, to += 4, len -= 4) {
+	for (; len; off += 4, to += 4, len -= 4) {
 		word = cpu_to_le32(reg_read(c, off));
 		memcpy(to, &word, 4);
 	}
@@ -56,9 +64,9 @@ static void regs_write(struct card *c, u64 off, const u8 *from, u32 len)
 {
 	__le32 word;
 
-	if (off % 4)
+	if (!is_regs_access(off, len))
 		return;
-	for (; len >= 4; off += 4, from += 4, len -= 4) {
+	for (; len; off += 4, from += 4, len -= 4) {
 		memcpy(&word, from, 4);
 		fabric_write(c->fabric, c->node, (u32)off, le32_to_cpu(word));
 	}
@@ -109,7 +117,7 @@ int bar_read(struct card *c, u32 region, u64 off, void *buf, u32 len)
 	return 0;
 }
 
-/** bar_write() - write to a region; as bar_read() */
+/** bar_write() - write to a region; arguments and result as for bar_read() */
 int bar_write(struct card *c, u32 region, u64 off, const void *buf, u32 len)
 {
 	if (!in_region(c, region, off, len))

@@ -23,6 +23,7 @@
 #define REDIAL_MS	1000U	/* ms between attempts to find the successor of a lost server */
 #define JOIN_MS		5000U	/* limit for a new server to join */
 #define ALIVE_MS	200U	/* longest time between two frames */
+#define SERVE_ROUNDS	8U	/* rounds of work before the socket is looked at */
 #define IN_BYTES	(2U * (WIRE_MAX_BODY + (u32)sizeof(struct wire_head)))
 
 static void conn_drop(struct peer *p)
@@ -36,8 +37,8 @@ static void conn_drop(struct peer *p)
 	p->s = NULL;
 	p->in_size = 0;
 	p->out_size = p->out_at = 0;
-	p->sent = 0;
 	/* A frame that was sent in part is sent again as a whole. */
+	p->sent = 0;
 	if (p->state == PEER_UP)
 		p->since = peer_ms();
 	p->state = PEER_IDLE;
@@ -115,7 +116,7 @@ static void say_hello(struct peer *p)
 
 	peers_hello(p->all, &h);
 	h.other = p->other;
-	/* Only a server that takes the place of a lost one has to join. */
+	/* The id asks the other server to join: only one in the place of a lost server has to. */
 	if (!p->lost)
 		h.fabric_id = 0;
 	h.seen = p->lost ? 0 : p->link.seen;
@@ -180,6 +181,19 @@ static void rejoin_try(struct peer *p)
 	conn_up(p, 0);
 }
 
+/*
+ * Is @h a delayed hello of an earlier connection?  It reports fewer frames than
+ * the peer has acknowledged since, or that the servers have never met.  Such a hello
+ * must not drop the peer; if the peer has really lost frames, the timeout drops it.
+ */
+static bool is_outdated(const struct peer *p, const struct hello *h)
+{
+	if (p->lost || !p->link.view)
+		return false;
+	return h->other ? h->other == p->all->self && h->seen < p->link.acked :
+			  p->link.seen || p->link.acked;
+}
+
 /* A connection from the listener replaces the previous connection. */
 static void take_handed(struct peer *p)
 {
@@ -196,6 +210,10 @@ static void take_handed(struct peer *p)
 	pthread_mutex_unlock(&p->all->lock);
 	if (!s)
 		return;
+	if (is_outdated(p, &h)) {
+		stream_free(s);
+		return;
+	}
 	conn_drop(p);
 	p->s = s;
 	p->state = PEER_HELLO;
@@ -211,7 +229,7 @@ static void take_handed(struct peer *p)
 			say_hello(p);
 		return;
 	}
-	if (h.other ? h.other != p->all->self : p->link.seen || p->link.acked) {
+	if (h.other && h.other != p->all->self) {
 		leave(p, "was linked with an earlier server here");
 		return;
 	}
@@ -357,14 +375,27 @@ static const char *link_frame_arrives(struct peer *p, const struct wire_head *h,
 	return flaw;
 }
 
+/* Drops the peer, which has sent @what. */
+static void leave_for(struct peer *p, const char *what)
+{
+	char text[WIRE_MAX_TEXT];
+
+	snprintf(text, sizeof(text), "sent %s", what);
+	leave(p, text);
+}
+
 /* Return: false if the connection is closed. */
 static bool frame_arrives(struct peer *p, const struct wire_head *h,
 			  const void *body)
 {
 	const char *flaw = wire_flaw(h, body);
 
-	if (flaw) {
+	if (flaw == wire_torn) {
 		conn_fail(p);
+		return false;
+	}
+	if (flaw) {
+		leave_for(p, flaw);
 		return false;
 	}
 	p->heard = peer_ms();
@@ -376,12 +407,8 @@ static bool frame_arrives(struct peer *p, const struct wire_head *h,
 		leave(p, "sends a second hello");
 	} else {
 		flaw = link_frame_arrives(p, h, body);
-		if (flaw) {
-			char text[WIRE_MAX_TEXT];
-
-			snprintf(text, sizeof(text), "sent %s", flaw);
-			leave(p, text);
-		}
+		if (flaw)
+			leave_for(p, flaw);
 	}
 	return p->s != NULL;
 }
@@ -484,8 +511,8 @@ static void orders(struct peer *p)
 {
 	char doom[sizeof(p->doom)];
 	bool part, ceded;
-	u32 i, node, era;
 	u64 lost;
+	u32 era;
 
 	pthread_mutex_lock(&p->all->lock);
 	memcpy(doom, p->doom, sizeof(doom));
@@ -507,19 +534,25 @@ static void orders(struct peer *p)
 		p->relink = link_init(&p->link, &p->view, p->nodes);
 	}
 	for (; lost; lost &= lost - 1) {
-		i = ang_lowest(lost);
-		for (node = 0; !p->all->peer[i]->nodes[node]; node++)
-			;
-		if (link_report_lost(&p->link, node, era))
+		const struct peer *q = p->all->peer[ang_lowest(lost)];
+
+		/* A new server may have taken the nodes of @q meanwhile: report one that @q had. */
+		if (link_report_lost(&p->link, READ_ONCE(q->fell), era))
 			leave(p, "cannot be notified of lost servers: no memory");
 	}
 	if (doom[0] && !p->lost)
 		leave(p, doom);
 }
 
-/* Move packets between the fabric and the peer until there is no work. */
+/*
+ * Move packets between the fabric and the peer until there is no work, or for
+ * SERVE_ROUNDS rounds.  Management packets wait for no room, so they can make work
+ * as fast as this thread does it, but the thread must also read its socket.
+ */
 static void serve(struct peer *p)
 {
+	u32 rounds = 0;
+
 	do {
 		ang_store_release(&p->idle, 0);
 		ang_xchg(&p->notified, 0);
@@ -536,7 +569,8 @@ static void serve(struct peer *p)
 			link_deliver(&p->link);
 		}
 		p->all->host.run(p->all->host.host, &p->view);
-	} while (READ_ONCE(p->notified) && !READ_ONCE(p->all->stop));
+	} while (READ_ONCE(p->notified) && ++rounds < SERVE_ROUNDS &&
+		 !READ_ONCE(p->all->stop));
 }
 
 /* Reads the clock again: @since may have been set after an earlier reading. */
@@ -576,7 +610,11 @@ static void wait_for_more(struct peer *p)
 	int ms = RETRY_MS;
 	u64 count;
 
-	if (pending)
+	/*
+	 * peer_wake() writes to the eventfd only if @notified is clear.  If it is
+	 * set, this thread may have read the eventfd already, and must not wait.
+	 */
+	if (pending || READ_ONCE(p->notified) || ang_load_acquire(&p->all->stop))
 		ms = 0;
 	else if (p->state == PEER_UP)
 		ms = ALIVE_MS;
@@ -613,8 +651,7 @@ void *peer_main(void *arg)
 		serve(p);
 		timers(p);
 		conn_write(p);
-		if (!READ_ONCE(p->notified))
-			wait_for_more(p);
+		wait_for_more(p);
 	}
 	refuse(p, "this server has ended");
 	conn_close(p);

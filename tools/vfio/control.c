@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control socket: one thread accepts connections, and each has a thread.
+ * The control socket: one thread accepts connections, and each connection has a
+ * thread.
  *
  * Only the user that runs the server may connect.  A session is a thread that
- * reads a request and answers it.  If its client does not read, the session
+ * reads requests and answers them.  If its client does not read, the session
  * blocks for a limited time, without blocking other sessions.
  *
  *   control.lock	sessions, count; no other lock is taken under it
@@ -20,9 +21,9 @@
 
 #include "control.h"
 #include "show.h"
+#include "stream.h"
 #include "trace.h"
 
-#define MAX_SESSIONS	16U
 #define SEND_S		10	/* time within which a client must read */
 #define LINGER_MS	200	/* longest delay of a captured packet */
 #define BATCH		64U
@@ -178,7 +179,7 @@ static void session_end(struct session *s)
 	for (at = &c->sessions; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
-	/* Close after removal from the list: a number in the list must not be reused. */
+	/* Close after removal: another connection may get the number of the descriptor. */
 	fclose(s->out);
 	free(s);
 	c->count--;
@@ -230,20 +231,13 @@ static int session_start(struct control *c, int fd)
 
 static void take_connection(struct control *c)
 {
-	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	int fd = stream_accept(c->listener.fd, NULL, NULL, SOCK_CLOEXEC);
 	bool full;
 
-	if (fd < 0) {
-		/*
-		 * EAGAIN and ECONNABORTED mean that no client is left to
-		 * accept. Any other error would occur again at once, so wait.
-		 */
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			usleep(100000);
+	if (fd < 0)
 		return;
-	}
 	pthread_mutex_lock(&c->lock);
-	full = c->count == MAX_SESSIONS;
+	full = c->count == CONTROL_SESSIONS;
 	pthread_mutex_unlock(&c->lock);
 	if (full || session_start(c, fd))
 		close(fd);

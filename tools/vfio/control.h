@@ -13,6 +13,7 @@
 #define CONTROL_SOCKET	"control.sock"
 #define CONTROL_TYPE	0x10	/* nlmsg_type */
 #define CONTROL_MAX_MSG	4096	/* bytes of a request */
+#define CONTROL_SESSIONS 16U	/* most clients; the connections of others are closed */
 
 /*
  * The server acknowledges the request, then sends a pcapng file until one side

@@ -17,7 +17,7 @@
 #include "peer.h"
 #include "tls.h"
 
-#define CALLERS		16U	/* connections without a hello yet */
+#define CALLERS		16U	/* most connections without a hello yet */
 #define HELLO_MS	5000U
 #define HELLO_BYTES	((u32)(sizeof(struct wire_head) + \
 			       sizeof(struct wire_hello) + \
@@ -113,8 +113,8 @@ static bool is_local(const struct address *a)
 }
 
 /**
- * peers_address() - parse the address of a link, which may be plain on this
- * machine only
+ * peers_address() - parse the address of a link; without a key it must be on this
+ * machine
  * @ps: peers
  * @text: see address_parse()
  * @out: out
@@ -174,13 +174,18 @@ static void hello(struct door *d, struct caller *c)
 {
 	struct wire_head head;
 	struct hello h = { .nodes = d->nodes, .num_nodes = d->ps->num_nodes };
+	char text[WIRE_MAX_TEXT];
 	const char *flaw;
 
 	memcpy(&head, c->buf, sizeof(head));
 	flaw = wire_flaw(&head, c->buf + sizeof(head));
-	if (!flaw)
+	if (flaw) {
+		snprintf(text, sizeof(text), "sent %s", flaw);
+		flaw = text;
+	} else {
 		flaw = wire_hello_get(&head, c->buf + sizeof(head), &d->ps->cfg,
 				      &h);
+	}
 	if (!flaw)
 		flaw = peers_admit(d->ps, &h, c->s, &c->from);
 	if (flaw == rejoin_later) {
@@ -269,27 +274,60 @@ static void attend(struct door *d, struct caller *c)
 	} while (c->s && stream_pending(c->s));
 }
 
+/* Do two addresses belong to one host?  A host may use a whole /64 of IPv6. */
+static bool same_host(const struct address *a, const struct address *b)
+{
+	const struct in6_addr *a6 = &((const struct sockaddr_in6 *)&a->sa)->sin6_addr;
+	const struct in6_addr *b6 = &((const struct sockaddr_in6 *)&b->sa)->sin6_addr;
+
+	if (a->sa.ss_family != b->sa.ss_family)
+		return false;
+	if (a->sa.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)&a->sa)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)&b->sa)->sin_addr.s_addr;
+	return !memcmp(a6, b6, IN6_IS_ADDR_V4MAPPED(a6) ? sizeof(*a6) : 8);
+}
+
+/* Number of connections without a hello from the host of @c. */
+static u32 crowd(const struct door *d, const struct caller *c)
+{
+	u32 num = 0, i;
+
+	for (i = 0; i < CALLERS; i++)
+		num += d->caller[i].s && same_host(&d->caller[i].from, &c->from);
+	return num;
+}
+
+/*
+ * Return: the connection to close if there is no room for a new one.  It is the
+ * oldest one of the host that has the most, so that no host can keep others out.
+ */
+static struct caller *least_wanted(struct door *d)
+{
+	struct caller *c = d->caller, *o;
+
+	for (o = c + 1; o < d->caller + CALLERS; o++) {
+		u32 more = crowd(d, o), most = crowd(d, c);
+
+		if (more > most || (more == most && o->since < c->since))
+			c = o;
+	}
+	return c;
+}
+
 static void answer(struct door *d)
 {
 	struct caller *c = d->caller;
 	struct address from = { .len = sizeof(from.sa) };
-	int fd = accept4(d->ps->listener, (struct sockaddr *)&from.sa, &from.len,
-			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = stream_accept(d->ps->listener, (struct sockaddr *)&from.sa, &from.len,
+			       SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;
 	while (c < d->caller + CALLERS && c->s)
 		c++;
-	/*
-	 * Closes the connection that has been silent for the longest time, to
-	 * make room.
-	 */
 	if (c == d->caller + CALLERS) {
-		struct caller *o;
-
-		for (c = o = d->caller; o < d->caller + CALLERS; o++)
-			if (o->since < c->since)
-				c = o;
+		c = least_wanted(d);
 		hang_up(c);
 	}
 	name(&from);
@@ -369,7 +407,7 @@ u32 peers_port(const struct peers *ps)
 		     ((struct sockaddr_in *)&sa)->sin_port);
 }
 
-/** peers_listen_open() - listen for peers. Return: 0, or -1 after a message */
+/** peers_listen_open() - listen for peers. Return: 0, or -errno after a message */
 int peers_listen_open(struct peers *ps, const char *text)
 {
 	struct address a;
@@ -387,7 +425,7 @@ int peers_listen_open(struct peers *ps, const char *text)
 	if (ps->listener < 0 || ps->listener_wake < 0 ||
 	    setsockopt(ps->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    bind(ps->listener, (struct sockaddr *)&a.sa, a.len) ||
-	    listen(ps->listener, CALLERS)) {
+	    listen(ps->listener, SOMAXCONN)) {
 		ret = -errno;
 		say("--listen '%s': %s", text, strerror(-ret));
 		return ret;

@@ -160,7 +160,8 @@ static struct dma_file *file_map(struct dma *d, int fd, const struct stat *st,
 	return file;
 }
 
-static void file_put(struct dma *d, struct dma_file *file)
+/* Moves a file without ranges to the list @unused.  Caller holds the lock for writing. */
+static void file_put(struct dma *d, struct dma_file *file, struct dma_file **unused)
 {
 	struct dma_file **at;
 
@@ -169,15 +170,31 @@ static void file_put(struct dma *d, struct dma_file *file)
 	for (at = &d->files; *at != file; at = &(*at)->next)
 		;
 	*at = file->next;
-	munmap(file->mem, file->size);
-	free(file);
+	file->next = *unused;
+	*unused = file;
 }
 
-static void range_free(struct dma *d, struct dma_range *range)
+/*
+ * Unmaps files, without the lock: munmap() of a large memory takes long, and threads
+ * that run many nodes wait for the lock.
+ */
+static void files_unmap(struct dma_file *unused)
+{
+	while (unused) {
+		struct dma_file *next = unused->next;
+
+		munmap(unused->mem, unused->size);
+		free(unused);
+		unused = next;
+	}
+}
+
+static void range_free(struct dma *d, struct dma_range *range,
+		       struct dma_file **unused)
 {
 	if (range->file)
 		range->file->ranges--;
-	file_put(d, range->file);
+	file_put(d, range->file, unused);
 	free(range);
 }
 
@@ -231,7 +248,7 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 	    const char **why)
 {
 	struct dma_range *range;
-	struct dma_file *file = NULL;
+	struct dma_file *file = NULL, *unused = NULL;
 	struct stat st;
 	int ret = 0;
 
@@ -263,10 +280,11 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
 	if (!ret)
 		ret = range_add(d, range);
 	if (ret) {
-		file_put(d, file);
+		file_put(d, file, &unused);
 		free(range);
 	}
 	pthread_rwlock_unlock(&d->lock);
+	files_unmap(unused);
 	return ret;
 }
 
@@ -279,11 +297,12 @@ int dma_map(struct dma *d, u64 iova, u64 size, u64 offset, u32 access, int fd,
  *
  * After it returns the adapter does not touch the ranges.
  *
- * Return: 0, even if nothing was mapped; -EINVAL if it would split a range.
+ * Return: 0, even if nothing was mapped; -EINVAL if the addresses would split a range.
  */
 int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done)
 {
 	u64 last = iova + (size - 1);
+	struct dma_file *unused = NULL;
 	struct dma_range *range;
 	int ret = -EINVAL;
 
@@ -301,11 +320,12 @@ int dma_unmap(struct dma *d, u64 iova, u64 size, u64 *done)
 		tdelete(range, &d->ranges, compare);
 		d->num_ranges--;
 		*done += range->last - range->iova + 1;
-		range_free(d, range);
+		range_free(d, range, &unused);
 	}
 	ret = 0;
 out:
 	pthread_rwlock_unlock(&d->lock);
+	files_unmap(unused);
 	return ret;
 }
 

@@ -59,7 +59,7 @@ u32 peer_index(const struct peer *p)
 }
 
 /**
- * peers_notify() - the model has work for a remote node
+ * peers_notify() - wake the thread of a peer: the model has work for a remote node
  * @ps: peers
  * @node: remote node, or a switch that its server keeps
  *
@@ -122,8 +122,8 @@ static void list(const bool *nodes, u32 num, char *text, size_t size)
 }
 
 /*
- * While this server starts: can @h be the hello of @p, or of a new server?
- * Return: NULL, or the error.  Caller holds the lock.
+ * While this server starts: can @h be the hello of @p?  @p: NULL: of a server that
+ * has dialled this one.  Return: NULL, or the error.  Caller holds the lock.
  */
 static const char *hello_flaw(struct peers *ps, const struct peer *p,
 			      const struct hello *h)
@@ -242,6 +242,9 @@ void peer_lost(struct peer *p, const char *why)
 	list(p->nodes, ps->num_nodes, text, sizeof(text));
 	say("peer %s: nodes %s are gone: it %s", p->addr.name, text, why);
 	pthread_mutex_lock(&ps->lock);
+	for (i = ps->num_nodes; i--;)
+		if (p->nodes[i])
+			p->fell = i;
 	rejoin_lose(ps, &p->view, p->nodes);
 	p->gone = true;
 	p->met = false;
@@ -264,7 +267,8 @@ void peer_lost(struct peer *p, const char *why)
  * peer_heard_lost() - process a peer's report that it has lost a third server
  * @p: peer
  * @node: node of that server
- * @era: era that began with the loss; an earlier server may have had the node
+ * @era: era that began with the loss.  If the present server of the node joined
+ *	later, the report is about an earlier server, and is ignored
  */
 void peer_heard_lost(struct peer *p, u32 node, u32 era)
 {
@@ -315,7 +319,7 @@ struct peer *peer_new(struct peers *ps, const struct address *addr, bool dials)
 	p->scratch = calloc(ps->num_nodes, sizeof(*p->scratch));
 	p->handed_nodes = calloc(ps->num_nodes, sizeof(*p->handed_nodes));
 	ang_view_init(&p->view, ps->host.mem, ps->host.ops, ps->host.host);
-	/* Set this before the peer's thread starts, which may search for the peer here. */
+	/* Store the peer before its thread starts: the thread may search for the peer here. */
 	ps->peer[ps->num] = p;
 	if (p->wake < 0 || !p->nodes || !p->out || !p->in || !p->scratch ||
 	    !p->handed_nodes ||
@@ -338,7 +342,10 @@ static struct peer *find(struct peers *ps, u64 self)
 	return NULL;
 }
 
-/* Return: an accepted peer without nodes, or a new peer; NULL: none. */
+/*
+ * Return: a peer that this server does not dial and that is unused, or a new peer; NULL: too
+ * many peers, or no memory.
+ */
 static struct peer *vacant(struct peers *ps, const struct address *from)
 {
 	u32 i, k;

@@ -3,7 +3,7 @@
  * Other servers that host a part of the same torus.  A server that ends can be
  * started again: see rejoin.c.
  *
- * Each peer has a thread; only this thread touches its socket, links and remote
+ * Each peer has a thread; only this thread touches the peer's socket, links and
  * nodes.  Members that other threads touch are under peers.lock, or atomic, and
  * an eventfd wakes the thread.
  */
@@ -24,7 +24,7 @@ struct peers;
 
 /**
  * struct peers_host - what peers need of the host of the fabric
- * @mem: fabric, with cfg.remote; ang_remote_set() is called for all nodes that
+ * @mem: fabric with cfg.remote set; ang_remote_set() is called for all nodes that
  *	are not @ours
  * @ops: operations of views; @ops->remote calls peers_notify()
  * @host: argument of @ops and @run
@@ -71,15 +71,16 @@ struct peer {
 	bool met;		/* both hellos have arrived */
 	bool linked;		/* the peer has a connection now */
 	bool gone;		/* the peer's nodes are lost */
-	u32 born;		/* era in which either server joined; 0: none */
+	u32 born;		/* era in which this server or the peer joined; 0: none */
 	/* While this server joins a fabric, see rejoin.c: */
-	u64 fabric_id;		/* from the peer's hello; 0: it is starting, too */
+	u64 fabric_id;		/* from the peer's hello; 0: the peer is starting, too */
 	u32 era;		/* from the peer's hello */
 	u64 lost_set;		/* from the peer's hello */
 	bool part;		/* disconnect: the peer has to join later */
 	bool joined;		/* the peer has answered the JOIN */
-	char doom[WIRE_MAX_TEXT + 1];	/* the reason to drop it, or empty */
+	char doom[WIRE_MAX_TEXT + 1];	/* the reason to drop the peer, or empty */
 	u64 tell_lost;		/* lost peers to report, one bit each */
+	u32 fell;		/* a node that the peer's server had when it was lost */
 	/* Used by the peer's thread only. */
 	struct ang_view view;
 	struct link link;
@@ -90,15 +91,15 @@ struct peer {
 	u32 join_era;		/* era of a JOIN without an answer yet; 0: none */
 	u64 join_lost;
 	struct stream *s;	/* NULL: no connection */
-	char said[WIRE_MAX_TEXT];	/* why a server could not join */
+	char said[WIRE_MAX_TEXT];	/* last reason printed why a server cannot join */
 	const char *flaw;	/* the reason why the last connection failed, or NULL */
 	u64 since;		/* ms: when the connection ended or @state began */
 	u64 heard;		/* ms: last frame received */
 	u64 spoke;		/* ms: last frame sent */
 	u64 retry;		/* ms: time of the next dial */
 	u64 ack_told;
-	u32 sent;		/* bytes of the frame at link.next */
-	u8 *out;		/* frame to send that has no number */
+	u32 sent;		/* bytes sent of the frame link.next */
+	u8 *out;		/* a frame without a number, to be sent */
 	u32 out_at;
 	u32 out_size;
 	u8 *in;
@@ -120,7 +121,7 @@ struct peers {
 	u32 *owner;		/* by node: the peer's index plus 1; 0: none */
 	bool *lost;		/* by node: its server is lost */
 	struct peer *joining;	/* lost peer that a new server replaces, or NULL */
-	bool *missing;		/* scratch */
+	bool *missing;		/* scratch of peers_look() */
 	u32 join_era;		/* atomic: era in which this server joins; 0: none */
 	u64 join_lost;		/* hash of the nodes that were lost when this server asked to
 				 * join, including the nodes of this server
@@ -191,7 +192,7 @@ bool rejoin_forget(struct peer *p);
 void *peers_listen(void *arg);
 int peers_listen_open(struct peers *ps, const char *text);
 
-/* The program that hosts the fabric defines this. */
+/* The program that hosts the fabric defines say(). */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* ANGARA_VFIO_PEER_H */

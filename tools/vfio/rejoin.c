@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A new server takes over the nodes of lost ones, while the others run.
+ * A new server takes over the nodes of lost servers, while the other servers run.
  *
  * The new server links with all other servers.  Their hellos contain the era of
- * the fabric (ang_fabric.lost) and the set of nodes that are lost.  When it is
- * linked with a server of every other node, it chooses an era later than all of
- * theirs and sends a JOIN to each.  A server that receives a JOIN waits until its
- * nodes have ended all operations that need the lost nodes, begins the era,
- * connects its links to the new server, and answers JOINED.
+ * the fabric (ang_fabric.lost) and the set of nodes that are lost.  When the new
+ * server is linked with the servers of all nodes that are not lost, it chooses an
+ * era later than that of each server, and sends a JOIN to each.  A server that
+ * receives a JOIN waits until its nodes have ended all operations that need the
+ * lost nodes, begins the era, connects its links to the new server, and answers
+ * JOINED.
  *
  * The new server runs no node before every server has answered.  So each server
  * has begun the era before it receives a packet that needs the new nodes.  If a
  * server does not answer, the new server ends; for the servers that have
  * answered, it is then one more lost server.
  *
- * Servers accept one new server at a time.  They close the connection of another
- * one, which tries again.
+ * Servers accept one new server at a time.  They close the connection of a second
+ * new server, which tries again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,8 @@ const char *rejoin_admit(struct peers *ps, const struct hello *h,
 			continue;
 		if (ps->host.ours[i])
 			return "has nodes of this server: give each server its own --only";
+		if (!ps->owner[i])
+			return rejoin_later;
 		p = ps->peer[ps->owner[i] - 1];
 		if (!ps->lost[i])
 			return p->linked ?
@@ -109,9 +112,8 @@ const char *rejoin_admit(struct peers *ps, const struct hello *h,
 }
 
 /**
- * rejoin_fits() - check a server that @p has dialled: can it take the place of
- * @p?
- * @p: lost peer
+ * rejoin_fits() - can a server that this server has dialled take the place of @p?
+ * @p: lost peer, with the address that was dialled
  * @h: hello of the server
  *
  * Return: NULL, or the error; rejoin_later: try again later.
@@ -183,7 +185,7 @@ void rejoin_cancel(struct peer *p)
  * rejoin_cede() - give up lost nodes that another peer has taken
  * @p: lost peer; the caller holds the lock
  *
- * Return: true if its links have to be found again.
+ * Return: true if the links of @p have to be found again.
  */
 bool rejoin_cede(struct peer *p)
 {
@@ -203,7 +205,7 @@ bool rejoin_cede(struct peer *p)
 	return ceded;
 }
 
-/** rejoin_alone() - does no other peer empty the rings of the nodes of @p? */
+/** rejoin_alone() - is @p the only peer whose thread empties the rings of its nodes? */
 bool rejoin_alone(struct peer *p)
 {
 	struct peers *ps = p->all;
@@ -238,7 +240,7 @@ const char *rejoin_asked(struct peer *p, const void *body)
 /**
  * rejoin_accept() - let the new server join if no operation needs the lost
  * nodes
- * @p: peer that has received a JOIN, with empty links to the nodes
+ * @p: peer of the new server, which has sent a JOIN; its links are empty
  *
  * Return: 1: it has joined; 0: not yet; -1: other servers were lost meanwhile.
  */
@@ -396,7 +398,8 @@ const char *rejoin_answered(struct peer *p)
 		p->joined = true;
 		for (i = 0; i < ps->num; i++)
 			all &= !ps->peer[i]->met || ps->peer[i]->joined;
-		if (all)
+		/* If a server has left meanwhile (@failed), this server ends. */
+		if (all && !ps->failed[0])
 			joined(ps, &p->view);
 		pthread_cond_broadcast(&ps->change);
 	}
@@ -405,11 +408,11 @@ const char *rejoin_answered(struct peer *p)
 }
 
 /**
- * rejoin_forget() - a connection ended while this server starts
+ * rejoin_forget() - forget a server whose connection ended while this server starts
  * @p: peer
  *
- * Return: true: forget the other server; false: it is starting, too, and may
- * connect again.
+ * Return: true: forgotten; false: not forgotten, as this server has started, or the
+ * other one is starting, too, and may connect again.
  */
 bool rejoin_forget(struct peer *p)
 {

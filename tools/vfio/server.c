@@ -13,7 +13,7 @@
  *
  *   client	the card's thread alone
  *   closer	the card's thread alone; that thread starts and joins the closer
- *   stop	atomic; set by the main thread, which then wakes this thread
+ *   stop	atomic; set by the main thread, which then wakes the card's thread
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "proto.h"
+#include "stream.h"
 
 #define BURST		64	/* messages between two checks of other events */
 #define CLOSER_MS	100	/* ms between two looks at a closer */
@@ -104,7 +105,7 @@ static int receive(struct card *c, struct client *cl, u32 want)
 			.msg_control = &control,
 			.msg_controllen = sizeof(control) };
 
-		/* Closes descriptors that exceed the room for them. */
+		/* recvmsg() closes descriptors that exceed the room for them, which may block. */
 		card_block(c);
 		n = recvmsg(cl->fd, &hdr, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 		card_unblock(c);
@@ -197,7 +198,7 @@ static void *closer_main(void *arg)
 	return NULL;
 }
 
-/* Closes a connection that is not the client's, which is not at fault if it takes long. */
+/* Closes a connection that is not the client's: if this takes long, the client stays. */
 static void close_other(struct card *c, int fd)
 {
 	bool stuck = c->stuck;
@@ -239,17 +240,10 @@ static void closer_end(struct card *c)
 
 static void answer(struct card *c)
 {
-	int fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = stream_accept(c->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0) {
-		/*
-		 * EAGAIN and ECONNABORTED mean that no client is left to accept.
-		 * Any other error would occur again at once, so wait.
-		 */
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			usleep(100000);
+	if (fd < 0)
 		return;
-	}
 	if (c->client) {
 		refuse(c, fd);
 		return;

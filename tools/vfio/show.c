@@ -15,6 +15,9 @@
 #include "show.h"
 #include "ang_nl_policy.h"
 
+/* Bytes of an object: the longest has a description of 4095 bytes. */
+#define MAX_OBJECT	8192
+
 /* A router, and the node through which it is read. */
 struct place {
 	u32 node;
@@ -34,12 +37,12 @@ struct look {
 
 /**
  * struct kind - a kind of object
- * @count: number per router, present or not
+ * @count: objects per router, whether they exist or not
  * @look: read number look.index of a router
  * @fill: put the object into a message.  Return: 0; -ENOENT if it does not
- *	exist
+ *	exist; -EMSGSIZE
  * @many: ANG_NL_ID distinguishes the objects
- * @router: attribute of the router; 0: only nodes have such objects
+ * @router: attribute with the number of the router; 0: only nodes have such objects
  */
 struct kind {
 	u32 (*count)(const struct ang_cfg *cfg);
@@ -66,7 +69,7 @@ int show_send(struct show *s, struct nl_msg *msg)
  * @error: 0 or -errno
  * @why: text of the error; NULL: none
  *
- * Return: 0 or -EPIPE, as for all functions below.
+ * Return: 0 or -EPIPE.
  */
 int show_end(struct show *s, int error, const char *why)
 {
@@ -102,7 +105,7 @@ static int dump_end(struct show *s)
 
 static struct nl_msg *begin(struct show *s, bool multi)
 {
-	struct nl_msg *msg = nlmsg_alloc();
+	struct nl_msg *msg = nlmsg_alloc_size(MAX_OBJECT);
 
 	if (msg && genlmsg_put(msg, s->msg->nlmsg_pid, s->msg->nlmsg_seq,
 			       CONTROL_TYPE, 0, multi ? NLM_F_MULTI : 0,
@@ -112,12 +115,15 @@ static struct nl_msg *begin(struct show *s, bool multi)
 	return NULL;
 }
 
-static void put_place(struct nl_msg *msg, const struct ang_cfg *cfg,
-		      const struct place *at)
+static int put_place(struct nl_msg *msg, const struct ang_cfg *cfg,
+		     const struct place *at)
 {
-	nla_put_u32(msg, ANG_NL_DEV, at->node);
-	nla_put_u32(msg, ANG_NL_NODE, at->node);
-	nla_put_u64(msg, ANG_NL_FABRIC, cfg->fabric_id);
+	NLA_PUT_U32(msg, ANG_NL_DEV, at->node);
+	NLA_PUT_U32(msg, ANG_NL_NODE, at->node);
+	NLA_PUT_U64(msg, ANG_NL_FABRIC, cfg->fabric_id);
+	return 0;
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static const u8 node_words[] = ANG_NODE_COUNTER_ATTRS;
@@ -125,23 +131,28 @@ static const u8 port_words[] = ANG_PORT_COUNTER_ATTRS;
 static const u8 tree_words[] = ANG_TREE_COUNTER_ATTRS;
 static const u8 ctx_words[] = ANG_CTX_COUNTER_ATTRS;
 
-static void put_counters(struct nl_msg *msg, int attr, const u8 *words,
-			 const struct look *look)
+static int put_counters(struct nl_msg *msg, int attr, const u8 *words,
+			const struct look *look)
 {
 	struct nlattr *nest;
 	__le64 value;
 	u32 i;
 
 	if (!look->size)
-		return;
+		return 0;
 	nest = nla_nest_start(msg, attr);
+	if (!nest)
+		return -EMSGSIZE;
 	for (i = 0; i < look->size / sizeof(value); i++) {
 		memcpy(&value, (const char *)&look->counters + i * sizeof(value),
 		       sizeof(value));
 		if (words[i])
-			nla_put_u64(msg, words[i], le64_to_cpu(value));
+			NLA_PUT_U64(msg, words[i], le64_to_cpu(value));
 	}
 	nla_nest_end(msg, nest);
+	return 0;
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static u32 one(const struct ang_cfg *cfg)
@@ -164,15 +175,18 @@ static int dev_fill(struct nl_msg *msg, struct fabric *f, const struct place *at
 		    const struct look *look)
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
+	const char *use = fabric_use(f, at->node);	/* may change between two calls */
 
-	put_place(msg, cfg, at);
-	nla_put_u32(msg, ANGARA_A_DEV_NODES, cfg->topo.nodes);
-	nla_put_u32(msg, ANGARA_A_DEV_PORTS, ang_topo_ports(&cfg->topo));
-	nla_put_string(msg, ANGARA_A_DEV_BUS, fabric_use(f, at->node));
-	nla_put_u32(msg, ANGARA_A_DEV_CONTEXTS, cfg->ctxs);
-	nla_put_u32(msg, ANGARA_A_DEV_CONTEXTS_USED, look->used);
-	put_counters(msg, ANGARA_A_DEV_COUNTERS, node_words, look);
-	return 0;
+	if (put_place(msg, cfg, at))
+		goto nla_put_failure;
+	NLA_PUT_U32(msg, ANGARA_A_DEV_NODES, cfg->topo.nodes);
+	NLA_PUT_U32(msg, ANGARA_A_DEV_PORTS, ang_topo_ports(&cfg->topo));
+	NLA_PUT_STRING(msg, ANGARA_A_DEV_BUS, use);
+	NLA_PUT_U32(msg, ANGARA_A_DEV_CONTEXTS, cfg->ctxs);
+	NLA_PUT_U32(msg, ANGARA_A_DEV_CONTEXTS_USED, look->used);
+	return put_counters(msg, ANGARA_A_DEV_COUNTERS, node_words, look);
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static void fabric_look_nothing(void *arg, struct ang_view *v, u32 node)
@@ -184,10 +198,13 @@ static int fabric_fill(struct nl_msg *msg, struct fabric *f, const struct place 
 {
 	const struct ang_cfg *cfg = fabric_cfg(f);
 
-	put_place(msg, cfg, at);
-	nla_put_u32(msg, ANGARA_A_FABRIC_NODES, cfg->topo.nodes);
-	nla_put_string(msg, ANGARA_A_FABRIC_DESCRIPTION, fabric_text(f));
+	if (put_place(msg, cfg, at))
+		goto nla_put_failure;
+	NLA_PUT_U32(msg, ANGARA_A_FABRIC_NODES, cfg->topo.nodes);
+	NLA_PUT_STRING(msg, ANGARA_A_FABRIC_DESCRIPTION, fabric_text(f));
 	return 0;
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static u32 links(const struct ang_cfg *cfg)
@@ -212,18 +229,20 @@ static int link_fill(struct nl_msg *msg, struct fabric *f, const struct place *a
 	neighbor = ang_topo_peer(fabric_topo(f), at->router, look->index, &far);
 	if (neighbor == ANG_NONE)
 		return -ENOENT;
-	put_place(msg, fabric_cfg(f), at);
-	nla_put_u32(msg, ANGARA_A_PORT_ROUTER, at->router);
-	nla_put_u8(msg, ANGARA_A_PORT_ID, (u8)look->index);
-	nla_put_u32(msg, ANGARA_A_PORT_NEIGHBOR, neighbor);
-	nla_put_u8(msg, ANGARA_A_PORT_NEIGHBOR_PORT, (u8)far);
-	nla_put_u8(msg, ANGARA_A_PORT_DOWN, !!link->down);
-	nla_put_u32(msg, ANGARA_A_PORT_LOSS, le32_to_cpu(link->fault_loss));
-	nla_put_u32(msg, ANGARA_A_PORT_CORRUPT, le32_to_cpu(link->fault_corrupt));
-	nla_put_u64(msg, ANGARA_A_PORT_DELAY, (u64)ANGARA_CYCLE_NS *
+	if (put_place(msg, fabric_cfg(f), at))
+		goto nla_put_failure;
+	NLA_PUT_U32(msg, ANGARA_A_PORT_ROUTER, at->router);
+	NLA_PUT_U8(msg, ANGARA_A_PORT_ID, (u8)look->index);
+	NLA_PUT_U32(msg, ANGARA_A_PORT_NEIGHBOR, neighbor);
+	NLA_PUT_U8(msg, ANGARA_A_PORT_NEIGHBOR_PORT, (u8)far);
+	NLA_PUT_U8(msg, ANGARA_A_PORT_DOWN, !!link->down);
+	NLA_PUT_U32(msg, ANGARA_A_PORT_LOSS, le32_to_cpu(link->fault_loss));
+	NLA_PUT_U32(msg, ANGARA_A_PORT_CORRUPT, le32_to_cpu(link->fault_corrupt));
+	NLA_PUT_U64(msg, ANGARA_A_PORT_DELAY, (u64)ANGARA_CYCLE_NS *
 		    le32_to_cpu(link->fault_delay));
-	put_counters(msg, ANGARA_A_PORT_COUNTERS, port_words, look);
-	return 0;
+	return put_counters(msg, ANGARA_A_PORT_COUNTERS, port_words, look);
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static u32 trees(const struct ang_cfg *cfg)
@@ -248,21 +267,23 @@ static int tree_fill(struct nl_msg *msg, struct fabric *f, const struct place *a
 
 	if (get->state == ANGARA_TREE_STATE_UNSET)
 		return -ENOENT;
-	put_place(msg, fabric_cfg(f), at);
-	nla_put_u32(msg, ANGARA_A_TREE_ROUTER, at->router);
-	nla_put_u8(msg, ANGARA_A_TREE_ID, row->tree);
-	nla_put_u8(msg, ANGARA_A_TREE_STATE, (u8)get->state);
-	nla_put_u8(msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
-	nla_put_u8(msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
-	nla_put_u64(msg, ANGARA_A_TREE_PORTS, row->ports);
-	nla_put_u16(msg, ANGARA_A_TREE_PE, row->pe);
-	nla_put_u32(msg, ANGARA_A_TREE_PKEY, row->pkey);
-	nla_put_u16(msg, ANGARA_A_TREE_EPOCH, row->epoch);
-	nla_put_u8(msg, ANGARA_A_TREE_MEMBERS, (u8)get->members);
+	if (put_place(msg, fabric_cfg(f), at))
+		goto nla_put_failure;
+	NLA_PUT_U32(msg, ANGARA_A_TREE_ROUTER, at->router);
+	NLA_PUT_U8(msg, ANGARA_A_TREE_ID, row->tree);
+	NLA_PUT_U8(msg, ANGARA_A_TREE_STATE, (u8)get->state);
+	NLA_PUT_U8(msg, ANGARA_A_TREE_IS_ROOT, row->is_root);
+	NLA_PUT_U8(msg, ANGARA_A_TREE_TO_ROOT, row->to_root);
+	NLA_PUT_U64(msg, ANGARA_A_TREE_PORTS, row->ports);
+	NLA_PUT_U16(msg, ANGARA_A_TREE_PE, row->pe);
+	NLA_PUT_U32(msg, ANGARA_A_TREE_PKEY, row->pkey);
+	NLA_PUT_U16(msg, ANGARA_A_TREE_EPOCH, row->epoch);
+	NLA_PUT_U8(msg, ANGARA_A_TREE_MEMBERS, (u8)get->members);
 	if (get->state == ANGARA_TREE_STATE_DOWN)
-		nla_put_u32(msg, ANGARA_A_TREE_DOWN_NODE, get->down_node);
-	put_counters(msg, ANGARA_A_TREE_COUNTERS, tree_words, look);
-	return 0;
+		NLA_PUT_U32(msg, ANGARA_A_TREE_DOWN_NODE, get->down_node);
+	return put_counters(msg, ANGARA_A_TREE_COUNTERS, tree_words, look);
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static u32 contexts(const struct ang_cfg *cfg)
@@ -284,11 +305,13 @@ static int ctx_fill(struct nl_msg *msg, struct fabric *f, const struct place *at
 {
 	if (!look->pkey)
 		return -ENOENT;
-	put_place(msg, fabric_cfg(f), at);
-	nla_put_u32(msg, ANGARA_A_CTX_ID, look->index);
-	nla_put_u32(msg, ANGARA_A_CTX_PKEY, look->pkey);
-	put_counters(msg, ANGARA_A_CTX_COUNTERS, ctx_words, look);
-	return 0;
+	if (put_place(msg, fabric_cfg(f), at))
+		goto nla_put_failure;
+	NLA_PUT_U32(msg, ANGARA_A_CTX_ID, look->index);
+	NLA_PUT_U32(msg, ANGARA_A_CTX_PKEY, look->pkey);
+	return put_counters(msg, ANGARA_A_CTX_COUNTERS, ctx_words, look);
+nla_put_failure:
+	return -EMSGSIZE;
 }
 
 static const struct kind kinds[] = {
@@ -346,22 +369,32 @@ int show_parse(struct show *s)
 	return 0;
 }
 
-/* Return: 0; -ENOENT no such object; -EPIPE. */
+/* Return: 0; -ENOENT no such object; -EMSGSIZE; -EPIPE. */
 static int object(struct show *s, const struct kind *kind, const struct place *at,
 		  u32 index, bool multi)
 {
 	struct look look = { .index = index,
 			     .count = fabric_cfg(s->fabric)->ctxs };
 	struct nl_msg *msg;
+	int ret;
 
 	fabric_look(s->fabric, at->router, kind->look, &look);
 	msg = begin(s, multi);
 	if (!msg)
 		return -EPIPE;
-	if (!kind->fill(msg, s->fabric, at, &look))
+	ret = kind->fill(msg, s->fabric, at, &look);
+	if (!ret)
 		return show_send(s, msg);
 	nlmsg_free(msg);
-	return -ENOENT;
+	return ret;
+}
+
+/* Ends the answer after object(); @ret: its result, not -ENOENT. */
+static int object_end(struct show *s, int ret)
+{
+	if (ret == -EPIPE)
+		return ret;
+	return show_end(s, ret, ret ? "an object is too long for a message" : NULL);
 }
 
 static u32 number(const struct nlattr *attr)
@@ -394,10 +427,10 @@ static int get(struct show *s, const struct kind *kind, u32 node)
 	      object(s, kind, &at, index, false) : -ENOENT;
 	if (ret == -ENOENT)
 		return show_end(s, ret, "there is no such object");
-	return ret ? ret : show_end(s, 0, NULL);
+	return object_end(s, ret);
 }
 
-/* Return: 0 or -EPIPE. */
+/* Return: 0; -EMSGSIZE; -EPIPE. */
 static int dump_router(struct show *s, const struct kind *kind,
 		       const struct place *at)
 {
@@ -416,7 +449,7 @@ static int dump_router(struct show *s, const struct kind *kind,
 	return 0;
 }
 
-/* A node, and the switches that it keeps. */
+/* A node, and the switches that it keeps.  Return: as dump_router() */
 static int dump_node(struct show *s, const struct kind *kind, u32 node)
 {
 	const struct ang_topo *topo = fabric_topo(s->fabric);
@@ -448,7 +481,7 @@ static int dump(struct show *s, const struct kind *kind, u32 first, u32 last)
 			continue;
 		ret = dump_node(s, kind, node);
 		if (ret)
-			return ret;
+			return object_end(s, ret);
 	}
 	return dump_end(s);
 }
@@ -456,19 +489,20 @@ static int dump(struct show *s, const struct kind *kind, u32 first, u32 last)
 static int check_reply(struct show *s, u32 tree, u32 rule, u32 bad, u32 count)
 {
 	struct nl_msg *msg = begin(s, false);
-	int ret;
 
 	if (!msg)
 		return -EPIPE;
-	nla_put_u32(msg, ANGARA_A_CHECK_DEV, number(s->attr[ANG_NL_DEV]));
-	nla_put_u32(msg, ANGARA_A_CHECK_NODE, bad);
-	nla_put_u64(msg, ANGARA_A_CHECK_FABRIC,
+	NLA_PUT_U32(msg, ANGARA_A_CHECK_DEV, number(s->attr[ANG_NL_DEV]));
+	NLA_PUT_U32(msg, ANGARA_A_CHECK_NODE, bad);
+	NLA_PUT_U64(msg, ANGARA_A_CHECK_FABRIC,
 		    fabric_cfg(s->fabric)->fabric_id);
-	nla_put_u8(msg, ANGARA_A_CHECK_ID, (u8)tree);
-	nla_put_u8(msg, ANGARA_A_CHECK_RULE, (u8)rule);
-	nla_put_u32(msg, ANGARA_A_CHECK_NODES, count);
-	ret = show_send(s, msg);
-	return ret ? ret : show_end(s, 0, NULL);
+	NLA_PUT_U8(msg, ANGARA_A_CHECK_ID, (u8)tree);
+	NLA_PUT_U8(msg, ANGARA_A_CHECK_RULE, (u8)rule);
+	NLA_PUT_U32(msg, ANGARA_A_CHECK_NODES, count);
+	return object_end(s, show_send(s, msg));
+nla_put_failure:
+	nlmsg_free(msg);
+	return object_end(s, -EMSGSIZE);
 }
 
 static int tree_check(struct show *s)

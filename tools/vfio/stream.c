@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections with other servers, plain or with TLS. */
+/* Connections: accept them; with other servers, plain or with TLS. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,6 +8,27 @@
 #include <unistd.h>
 
 #include "tls.h"
+
+/**
+ * stream_accept() - accept a connection
+ * @fd: listening socket
+ * @from: out: address of the client, in @len bytes; or NULL
+ * @len: in: room; out: bytes of the address; or NULL
+ * @flags: as for accept4(2)
+ *
+ * EAGAIN and ECONNABORTED mean that no client is left to accept.  Any other error, such
+ * as a lack of descriptors, would occur again at once, so the call then waits.
+ *
+ * Return: the socket, or -1.
+ */
+int stream_accept(int fd, struct sockaddr *from, socklen_t *len, int flags)
+{
+	int client = accept4(fd, from, len, flags);
+
+	if (client < 0 && errno != EAGAIN && errno != ECONNABORTED)
+		usleep(100000);
+	return client;
+}
 
 /**
  * stream_new() - make a plain stream of a socket

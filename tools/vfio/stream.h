@@ -7,6 +7,7 @@
 #define ANGARA_VFIO_STREAM_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 struct tls_key;
@@ -30,6 +31,7 @@ struct stream {
 	bool ended;
 };
 
+int stream_accept(int fd, struct sockaddr *from, socklen_t *len, int flags);
 struct stream *stream_new(int fd);
 int stream_secure(struct stream *s, const struct tls_key *key, bool dials);
 void stream_free(struct stream *s);

@@ -23,7 +23,7 @@ static_assert(sizeof(struct wire_packet) + ANG_MAX_TRAIN * ANGARA_PACKET_BYTES <
 	      WIRE_MAX_BODY, "wire");
 static_assert(sizeof(struct wire_hello) + WIRE_MAX_RANGES * 8 <= WIRE_MAX_BODY,
 	      "wire");
-/* A new member must be added to struct wire_packet, and be copied below. */
+/* A new member of struct ang_pkt must be added to struct wire_packet, and be copied below. */
 static_assert(sizeof(struct ang_pkt) == 80 && ANG_PKT_NUM == 18, "wire");
 
 static u32 checksum(const struct wire_head *h, const void *body)
@@ -69,14 +69,19 @@ const char *wire_head_flaw(const struct wire_head *h)
 	return NULL;
 }
 
-/** wire_flaw() - check that a frame is intact. Return: NULL, or the error */
+const char wire_torn[] = "a frame with a wrong checksum";
+
+/**
+ * wire_flaw() - check that a frame is intact.  Return: NULL, or the error; wire_torn:
+ * the frame was changed on its way
+ */
 const char *wire_flaw(const struct wire_head *h, const void *body)
 {
 	u32 length = le32_to_cpu(h->length);
 	u32 i;
 
 	if (le32_to_cpu(h->crc) != checksum(h, body))
-		return "a frame with a wrong checksum";
+		return wire_torn;
 	for (i = 0; i < sizeof(h->reserved); i++)
 		if (h->reserved[i])
 			return "a frame with a reserved byte that is not 0";
@@ -348,7 +353,7 @@ void wire_packet_get(const struct wire_packet *w, struct ang_pkt *p)
 		.dtype = w->dtype,
 		.redop = w->redop,
 		.status = w->status,
-		/* Reserved in the model, hence zero. */
+		/* ang_remote_flaw() rejects a packet in which this is not 0. */
 		.reserved = w->reserved[0] | w->reserved[1] | w->reserved[2],
 		.src_node = le32_to_cpu(w->src_node),
 		.src_ctx = le16_to_cpu(w->src_ctx),

@@ -51,7 +51,7 @@
  * @reserved: 0
  * @seq: number of this frame, one more than that of the last numbered frame; 0:
  * none
- * @ack: number of the last frame received
+ * @ack: number of the last numbered frame that the sender has received
  */
 struct wire_head {
 	__le32 length;
@@ -112,7 +112,7 @@ struct wire_range {
  * @era: era of the fabric that begins when the server joins, see
  * ang_remote_back()
  * @reserved: 0
- * @lost: value in the hello of the receiver
+ * @lost: equal to @lost in the hello that the receiver has sent
  */
 struct wire_join {
 	__le32 era;
@@ -132,12 +132,13 @@ struct wire_lost {
 
 /**
  * struct wire_packet - struct ang_pkt on a link
- * @node: node that it arrives at
- * @len: this and all members below: see struct ang_pkt
- * @dir: link of that node
+ * @node: node at which the packet arrives
+ * @dir: port of that node at which the packet arrives
  * @vc: virtual channel, ANGARA_VC_*
+ * @reserved: 0
  *
- * The payload follows, up to the end of the frame.
+ * The other members are those of struct ang_pkt.  The payload follows, up to the
+ * end of the frame.
  */
 struct wire_packet {
 	__le64 off;
@@ -171,8 +172,8 @@ struct wire_packet {
 
 /**
  * struct wire_mgmt - management packet on a link
- * @node: node that it arrives at
- * @dir: link of that node
+ * @node: node at which the packet arrives
+ * @dir: port of that node at which the packet arrives
  * @reserved: 0
  * @pkt: the packet
  *
@@ -189,7 +190,7 @@ struct wire_mgmt {
 /**
  * struct wire_taken - report that packets have left a channel and made room
  * @node: node at which the link ends
- * @dir: link of that node
+ * @dir: port of that node at which the link ends
  * @channel: WIRE_CH_*
  * @count: packets, not 0
  */
@@ -200,7 +201,7 @@ struct wire_taken {
 	__le16 count;
 };
 
-/* A hello as both sides see it; nodes as one bool each. */
+/* The content of a hello; @nodes has one bool for each node. */
 struct hello {
 	u64 self;
 	u64 other;
@@ -215,6 +216,7 @@ struct hello {
 
 void wire_seal(void *frame, u32 type, u32 length, u64 seq, u64 ack);
 const char *wire_head_flaw(const struct wire_head *h);
+extern const char wire_torn[];
 const char *wire_flaw(const struct wire_head *h, const void *body);
 
 u64 wire_fabric(const struct ang_topo *topo);
