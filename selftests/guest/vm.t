@@ -47,6 +47,8 @@ refused 'an unknown kernel' --kernel 5.0 -- true
 refused 'an unknown option' --frobnicate
 refused 'a value left out' --mem
 refused 'a bad size of torus' --loop 2x -- true
+refused 'a user whose name begins with that of another' --user rootkit -- true
+refused 'a bad regular expression' --ignore '(' -- true
 refused 'a folder that is not there' --share "$TAP_TMP/nowhere" -- true
 refused 'a command without --' true
 

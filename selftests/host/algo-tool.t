@@ -93,8 +93,8 @@ sums()
 		exit !($m == $messages && $b == $bytes)' "$messages" "$bytes"
 }
 
-# Counts by the definitions for n = 64 members of 1 KiB; a ring leaves each
-# module once.
+# Compares messages and bytes with the definitions, for n = 64 members with 1 KiB each;
+# a ring leaves each module once.
 counts()
 {
 	sums allreduce-ring $((2 * 64 * 63)) $((2 * 63 * 1024)) -l $TWO -b 1KiB &&
@@ -156,7 +156,7 @@ best()
 		[ "$(value dims cost allreduce-ring --dims best -b 8 -l 64:1us:1GB/s)" = 8x8 ]
 }
 
-# refused TEXT ARGUMENT...: one line has the error, status 2.
+# refused TEXT ARGUMENT...: the program ends with status 2 and one line of error, which has TEXT.
 refused()
 {
 	says "$1" 2 "$ALGO" "${@:2}"
@@ -192,7 +192,7 @@ usage()
 
 file()
 {
-	printf '# two levels\n8:50us:117MB/s  # network\n\n8:1us:2GB/s\n' \
+	printf '# two levels\n8:50us:117MB/s  # network\n\n\t 8:1us:2GB/s \r\n' \
 		>"$TAP_TMP/levels"
 	diff <("$ALGO" cost allreduce-ring -l "file:$TAP_TMP/levels") \
 		<("$ALGO" cost allreduce-ring -l $TWO)
@@ -224,7 +224,7 @@ counted()
 	done
 }
 
-# This many runs include internal barriers, which do not count.
+# With as many repetitions, the program also runs internal barriers, whose messages do not count.
 tallied()
 {
 	timeout 60 "$OUT/bin/angara-run" --fabric embedded -n 3 "$ALGO" run \
@@ -259,6 +259,34 @@ placed()
 		figures "${columns[@]}")
 	printf '%s\nby schedule:\n%s\n' "$got" "$want"
 	[ "$got" = "$want" ]
+}
+
+# The last rank is in the first part, so the number of its part does not give the number of parts.
+around()
+{
+	local first=$TAP_TMP/around
+	# shellcheck disable=SC2016 # expanded for each process
+	local bound='exec taskset -c $((ANGARA_RANK % 2)) "$@"'
+
+	HWLOC_SYNTHETIC='pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1 \
+		"$OUT/bin/angara-run" --fabric embedded -n 3 sh -c "$bound" sh valgrind -q \
+		"$ALGO" run allgather-bruck -b 480 --levels machine --repeat 1 --add 0 \
+		>"$first" 2>&1 || return
+	cat "$first"
+	grep -q ' g = 0.000 ns, c = [^0].* ns$' "$first" && ! grep -q 'Invalid' "$first"
+}
+
+# A number without a value in JSON, and output that cannot be written.
+unusual()
+{
+	local said
+
+	"$ALGO" -j cost bcast-binomial -l 8:1e303s:1GB/s | perl -MJSON::PP -0777 -e '
+		my $rows = decode_json(<STDIN>);
+		exit(@$rows != 1 || defined $rows->[0]{"formula us"})' || return
+	said=$("$ALGO" -j simulate allreduce-ring -l 4:1us:1GB/s 2>&1 >/dev/full) && return 1
+	echo "$said"
+	[[ $said == *'standard output cannot be written: No space left'* ]]
 }
 
 # g and c are the times of 65536 bytes, divided by their number. A clock that
@@ -309,8 +337,8 @@ nodes()
 		figures 'b 1 ns' <"$TAP_TMP/mpi" | awk '{ exit !($1 > 200) }'
 }
 
-# sent FORM: prints how many bytes nodes send in 2 runs of an allgather by this form, with all other
-# traffic
+# sent FORM: prints how many bytes nodes send in 2 runs of an allgather in this form, including all
+# other traffic
 sent()
 {
 	timeout 600 tools/algo/namespaces 2 2 50mbit "$ALGO-mpi" run "allgather-$1" \
@@ -337,7 +365,7 @@ namespaces()
 		[ $((plain - reorder)) -ge $((2 * saved)) ]
 }
 
-# says_namespaces TEXT ARG...: one line has the error, status 2
+# says_namespaces TEXT ARG...: the script ends with status 2, and prints only the error TEXT
 says_namespaces()
 {
 	local status=0
@@ -509,6 +537,7 @@ else
 fi
 check 'the best two dimensions' best
 check 'a system from a file' file
+check 'numbers without a value, and a full disk' unusual
 check 'bad input' usage
 check 'processes with adapters' launched "$OUT/bin/angara-run" --fabric embedded -n @ \
 	"$ALGO"
@@ -518,6 +547,11 @@ check 'processes with adapters: internal barriers' tallied
 check 'g and c from the time of adding and copying' fitted_bytes
 if can_place; then
 	check 'processors and caches of the machine' placed
+	if command -v valgrind >/dev/null; then
+		check 'the last rank is in the first part' around
+	else
+		skip 'the last rank is in the first part' 'valgrind is missing'
+	fi
 else
 	skip 'processors and caches of the machine' 'hwloc or a second processor is missing'
 fi

@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 if ! ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -Ilibangara -Ilibangara/env \
 	-o "$tmp/algo" selftests/library/algo*.c libangara/algo/*.c; then
-	echo 'Bail out! the test does not compile'
+	echo 'not ok - the test does not compile'
 	exit 1
 fi
 "$tmp/algo"

@@ -322,6 +322,8 @@ bad 'which operation?'
 bad "unknown operation 'gather'" gather
 bad "unexpected argument '64'" put 64
 bad "unknown option '-x'" put -x
+check 'refused: a guest beside a program' says '--busy excludes' 2 tools/bench/run --busy --guest
+check 'refused: the guest root beside a program' says '--busy excludes' 2 tools/bench/run --busy --root
 check 'refused: no launcher' says "start several, such as 'angara-run -n 8 angara-bench put'" 2 \
 	"$BENCH" put
 bad "-n '0': not a number from 1" put -n 0

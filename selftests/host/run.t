@@ -52,6 +52,20 @@ refuses()
 		[ "$(wc -l <"$TAP_TMP/out")" = 1 ]
 }
 
+# A full disk is reported as an error, once. A reader that leaves is no error.
+full()
+{
+	local said=$TAP_TMP/full.said
+
+	"$RUN" --no-device -n 2 echo x >/dev/full 2>"$said"
+	[ $? = 1 ] || return
+	cat "$said"
+	[ "$(grep -c '^angara-run: standard output cannot be written: No space' "$said")" = 1 ] &&
+		[ "$(wc -l <"$said")" = 1 ] || return
+	"$RUN" --no-device -n 2 echo x 2>"$said" | true
+	[ ! -s "$said" ]
+}
+
 # faster SECONDS COMMAND...: COMMAND succeeds within this time.
 faster()
 {
@@ -156,7 +170,7 @@ late_reader()
 	[ "$(cat "$TAP_TMP/late")" = 240000 ]
 }
 
-# Processes get SIGTERM once, although each one that it ends fails.
+# Processes get SIGTERM once, although each process that SIGTERM ends counts as failed.
 one_sigterm()
 {
 	"$RUN" --no-device -n 3 --grace 0 bash -c 'case $ANGARA_RANK in
@@ -168,7 +182,7 @@ one_sigterm()
 	[ "$(cat "$TAP_TMP/asked")" = asked ]
 }
 
-# As with nohup, a signal that the launcher inherits ignored does not end the job.
+# A signal that is ignored when the launcher starts, as with nohup, does not end the job.
 hangup()
 {
 	local pid
@@ -280,6 +294,7 @@ check 'a descriptor that is not a socket' \
 check 'a descriptor that is not a number' \
 	env ANGARA_RANK=0 ANGARA_SIZE=1 ANGARA_JOB_FD=x "$JOB" damaged
 
+check 'output to a full disk' full
 check 'ranks and size' gives '0/3 1/3 2/3' sh -c "'$RUN' -n 3 --no-device \
 	sh -c 'echo \$ANGARA_RANK/\$ANGARA_SIZE' | sort | xargs"
 check 'no device in the environment' gives 'none' env ANGARA_DEVICE=x \

@@ -163,7 +163,7 @@ again()
 		diff "$TAP_TMP/before" "$TIME"
 }
 
-# refused TEXT ARGUMENT...: one line has the error.
+# refused TEXT ARGUMENT...: the script ends with status 2 and one line of error, which has TEXT.
 refused()
 {
 	says "$1" 2 tools/topo/times "${@:2}"

@@ -11,13 +11,13 @@ set -u
 TOPO=$VARIANTS/plain/bin/angara-topo
 OUT=$TAP_TMP/report
 
-# refused TEXT ARGUMENT...: one line has the error, status 2.
+# refused TEXT ARGUMENT...: the program ends with status 2 and one line of error, which has TEXT.
 refused()
 {
 	says "$1" 2 "$TOPO" "${@:2}"
 }
 
-# refused_plan TEXT ARGUMENT...: the same, status 1.
+# refused_plan TEXT ARGUMENT...: as refused, but with status 1.
 refused_plan()
 {
 	says "$1" 1 "$TOPO" "${@:2}"
@@ -58,7 +58,7 @@ study()
 	"$TOPO" compare --study mkns >"$TAP_TMP/study"
 }
 
-# Prints a row of a table of the study, "formula/graph/published" per topology.
+# row TABLE MODULES: prints a row of a table of the study, "formula/graph/published" per topology.
 row()
 {
 	awk -v table="Table $1:" -v modules="$2" \
@@ -212,7 +212,7 @@ single_failures()
 	diff "$TAP_TMP/avoid" -
 }
 
-# A route around node 2: a ring that is cut twice cannot be used, so another row is.
+# A route around node 2: routes do not use a ring that is cut twice, so this one takes another row.
 around()
 {
 	"$TOPO" route torus:4x4 1 3 --failed 2,0:1 | tail -n +2 | tr -s ' ' >"$TAP_TMP/way"
@@ -282,7 +282,7 @@ many_groups()
 			exit n["nodes"] != 400 || n["switches"] != 222 }'
 }
 
-# An error leaves the file for the output as it is.
+# If a command fails, the file for its output stays unchanged.
 output_kept()
 {
 	echo kept >"$TAP_TMP/kept"
@@ -300,6 +300,42 @@ svg()
 	"$TOPO" svg mkns:8x4 -o "$TAP_TMP/mkns.svg" &&
 		[ "$(grep -c 'class="node"' "$TAP_TMP/mkns.svg")" = 40 ] &&
 		[ "$(grep -c 'class="edge"' "$TAP_TMP/mkns.svg")" = 144 ]
+}
+
+# kept_without_dot [COMMAND]: without dot, or if dot is COMMAND, which fails, an existing picture
+# stays as it is, and no other file is left. The text of the fabric is longer than a pipe's buffer.
+kept_without_dot()
+{
+	local folder=$TAP_TMP/svg status=0
+
+	mkdir -p "$folder/bin"
+	rm -f "$folder/bin/"*
+	if [ -n "${1:-}" ]; then
+		printf '#!/bin/sh\n%s\n' "$1" >"$folder/bin/dot"
+		chmod +x "$folder/bin/dot"
+	fi
+	echo kept >"$folder/picture"
+	PATH=$folder/bin "$TOPO" svg mkns:62,ports=64 -o "$folder/picture" 2>"$folder/bin/err" ||
+		status=$?
+	echo "status $status"
+	cat "$folder/bin/err"
+	[ "$status" = 1 ] && grep -q 'dot failed: install graphviz' "$folder/bin/err" &&
+		[ "$(cat "$folder/picture")" = kept ] && [ "$(ls "$folder")" = $'bin\npicture' ]
+}
+
+# A picture is written to the file that a symbolic link names, and to a pipe.
+svg_elsewhere()
+{
+	local folder=$TAP_TMP/elsewhere
+
+	mkdir "$folder"
+	echo old >"$folder/file"
+	ln -s file "$folder/link"
+	"$TOPO" svg torus:4 -o "$folder/link" && [ -L "$folder/link" ] &&
+		grep -q '</svg>' "$folder/file" && [ "$(ls "$folder")" = $'file\nlink' ] &&
+		mkfifo "$folder/pipe" || return
+	timeout 60 "$TOPO" svg torus:4 -o "$folder/pipe" &
+	grep -q '</svg>' <"$folder/pipe" && wait $! && [ -p "$folder/pipe" ]
 }
 
 report()
@@ -374,8 +410,11 @@ check 'a graph is drawn whole' whole
 check 'a large one is summarised' summary
 check 'more groups than boxes' many_groups
 check 'a wrong fabric does not touch the output' output_kept
+check 'without dot, a picture stays as it is' kept_without_dot
+check 'if dot ends early, a picture stays as it is' kept_without_dot 'exit 3'
 if command -v dot >/dev/null; then
 	check 'a picture has every router and cable' svg
+	check 'a picture behind a symbolic link, and in a pipe' svg_elsewhere
 	check 'the report' report 10
 else
 	skip 'a picture' 'graphviz is missing: install graphviz'

@@ -65,11 +65,13 @@ lint()
 		'lintian --fail-on error,warning --tag-display-limit 0 *.changes'
 }
 
+# The guest root has the group that a package has to make.
 copy_guest()
 {
 	as_root rm -rf "$ROOT" && as_root cp -a build/guest/root "$ROOT" &&
 		as_root mkdir "$ROOT/packages" &&
-		as_root cp "$TREE"/build/deb/*.deb "$ROOT/packages/"
+		as_root cp "$TREE"/build/deb/*.deb "$ROOT/packages/" &&
+		in_root "$ROOT" 0 groupdel angara
 }
 
 apt_install()

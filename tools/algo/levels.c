@@ -28,7 +28,7 @@ static u32 need_count(const char *text, u32 most)
 	return (u32)value;
 }
 
-/* COUNT:LATENCY:RATE[:LINKS] */
+/* Reads a level: COUNT:LATENCY:RATE[:LINKS]. */
 static struct level need_level(char *text)
 {
 	char *count = strsep(&text, ":"), *a = strsep(&text, ":");
@@ -44,24 +44,29 @@ static struct level need_level(char *text)
 	};
 }
 
-/* A file has a level on each line; # begins a comment. */
+/*
+ * Return: the levels in a file, joined by commas.  The file has a level on each line; # begins a
+ * comment.
+ */
 static char *file_text(const char *path)
 {
 	size_t size = 1, room = 0, n;
 	FILE *f = fopen(path, "re");
-	char *text = need_memory(size, 1), *line = NULL;
+	char *text = need_memory(size, 1), *line = NULL, *at;
 
 	if (!f)
 		exit(misuse("--levels: %s: %s", path, strerror(errno)));
 	while (getline(&line, &room, f) > 0) {
-		line[strcspn(line, "# \t\n")] = '\0';
-		n = strlen(line);
+		line[strcspn(line, "#\r\n")] = '\0';
+		at = line + strspn(line, " \t");
+		for (n = strlen(at); n && strchr(" \t", at[n - 1]); n--)
+			at[n - 1] = '\0';
 		if (!n)
 			continue;
 		text = realloc(text, size + n + 1);
 		if (!text)
 			exit(fail("no memory for a list of %zu bytes", size + n + 1));
-		sprintf(text + size - 1, "%s%s", size > 1 ? "," : "", line);
+		sprintf(text + size - 1, "%s%s", size > 1 ? "," : "", at);
 		size += n + (size > 1);
 	}
 	free(line);
@@ -69,7 +74,7 @@ static char *file_text(const char *path)
 	return text;
 }
 
-/* Number of cores of a module below level @l. */
+/* Return: number of cores in each part that level @l joins. */
 static u32 below(const struct levels *s, u32 l)
 {
 	u32 cores = 1;
@@ -171,11 +176,11 @@ static u32 number_modules(u32 *part, u32 ranks, const u32 *places, u32 l)
 
 /**
  * levels_of_places() - make the tree of levels from the places of processes
- * @s: out: without times; a level that joins only one part is left out
+ * @s: out: without times, and without levels that divide no part of the level above
  * @ranks: number of processes, 2 or more
  * @places: ANG_PLACE_LEVELS numbers for each process, from the top level
  *
- * Each process has a core of its own, with its number.
+ * Process i has core i.
  */
 void levels_of_places(struct levels *s, u32 ranks, const u32 *places)
 {

@@ -136,10 +136,10 @@ static void read_option(struct opts *o, int opt)
 int main(int argc, char **argv)
 {
 	struct opts o = {
-		.bytes = "64KiB", .repeat = 10,
+		.bytes = "64KiB", .repeat = 10, .add = -1, .copy = -1,
 	};
 	const struct command *c;
-	int opt;
+	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "l:b:jhV", options, NULL)) != -1)
 		read_option(&o, opt);
@@ -157,5 +157,8 @@ int main(int argc, char **argv)
 	if (argc - 1 < c->least || argc - 1 > c->most)
 		return misuse("%s: %s", c->name, c->most ? "needs an algorithm" :
 						 "takes no arguments");
-	return c->run(&o, argc - 1, argv + 1);
+	ret = c->run(&o, argc - 1, argv + 1);
+	if (fflush(stdout) || ferror(stdout))
+		return fail("standard output cannot be written: %s", strerror(errno));
+	return ret;
 }

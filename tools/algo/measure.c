@@ -4,9 +4,9 @@
  * formulas, which are fitted to these times.
  *
  * Without --levels the system is one level, whose a and b are fitted to binomial
- * broadcasts of two lengths by all processes.  With --levels machine the levels are
- * those of the places of processes, and a and b of a level are fitted to messages of
- * these lengths between the first two processes that communicate through it, while the
+ * broadcasts of two lengths by all processes.  With --levels machine the levels follow
+ * from the places of the processes.  Then a and b of a level are fitted to messages of two
+ * lengths between the first two processes that communicate through this level, while the
  * other processes wait.
  *
  * Each time is the median of several runs, since a run can take a thousand
@@ -94,7 +94,7 @@ static struct ang_coll_args broadcast(u32 rank, u32 size, size_t bytes)
 	};
 }
 
-/* Seconds per message of the given length: per step of a binomial broadcast. */
+/* Return: seconds per message of @bytes, which is a step of a binomial broadcast. */
 static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat)
 {
 	struct job j = { .args = broadcast(rank, size, bytes) };
@@ -105,9 +105,7 @@ static double message(u32 rank, u32 size, char *memory, size_t bytes, u32 repeat
 	return measure(&j, memory, memory + LONG, false, repeat) / (steps ? steps : 1);
 }
 
-/*
- * Seconds per message between processes @p and @q: half of a round trip.
- */
+/* Return: seconds per message between processes @p and @q, half of a round trip. */
 static double pair_message(u32 rank, u32 p, u32 q, char *memory, size_t bytes, u32 repeat)
 {
 	struct ang_coll_args args = broadcast(rank == q, 2, bytes);
@@ -150,8 +148,8 @@ static void copy(char *memory)
 }
 
 /*
- * Seconds per byte that @work combines or copies, in the slowest process.  The
- * memory holds no zeros, since sums of zeros can take less time.
+ * Return: seconds per byte that @work combines or copies, in the slowest process.  The memory
+ * holds no zeros, since sums of zeros can take less time.
  */
 static double byte_time(void (*work)(char *memory), char *memory)
 {
@@ -235,6 +233,13 @@ static void say_fitted(const struct opts *o, const struct levels *s)
 	printf(" g = %.3f ns, c = %.3f ns\n\n", o->add * 1e9, o->copy * 1e9);
 }
 
+/* Members combine and copy in no time, unless options say otherwise. */
+static void no_time(struct opts *o)
+{
+	o->add = o->add < 0 ? 0 : o->add;
+	o->copy = o->copy < 0 ? 0 : o->copy;
+}
+
 /**
  * need_fitted() - get the system of the processes, from the command line or
  * fitted; end the program if it is invalid
@@ -254,14 +259,15 @@ void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *mem
 		if (s->ranks != size)
 			exit(misuse("--levels %s: has %u cores, but there are %u processes", o->levels,
 				    s->ranks, size));
+		no_time(o);
 		return;
 	}
 	if (machine)
 		fit_machine(o, s, rank, size, memory);
 	else
 		fit_one(o, s, rank, size, memory);
-	o->add = o->add > 0 ? o->add : byte_time(add, memory);
-	o->copy = o->copy > 0 ? o->copy : byte_time(copy, memory);
+	o->add = o->add < 0 ? byte_time(add, memory) : o->add;
+	o->copy = o->copy < 0 ? byte_time(copy, memory) : o->copy;
 	if (!rank && !o->json)
 		say_fitted(o, s);
 }
@@ -272,8 +278,8 @@ void need_fitted(struct opts *o, struct levels *s, u32 rank, u32 size, char *mem
  * @o: as need_fitted()
  * @s: out; levels_free()
  *
- * Return: false if another process of the job prints the result, so that this
- * one ends.
+ * Return: false if another process of the job prints the result, so that this process has to
+ * end.
  */
 bool need_system(struct opts *o, struct levels *s)
 {
@@ -281,6 +287,7 @@ bool need_system(struct opts *o, struct levels *s)
 
 	if (!o->levels || strcmp(o->levels, "machine")) {
 		need_levels(s, o->levels ? o->levels : SYSTEM, o->place);
+		no_time(o);
 		return true;
 	}
 	exec_start(&rank, &size);

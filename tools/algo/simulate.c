@@ -24,11 +24,11 @@ enum state { IDLE, BEGUN, MATCHED, ENDED };
  * struct member - a rank
  * @sched: its steps
  * @state: state of each step
- * @begun: steps that have begun, from the first on
- * @prefix: steps that have ended, from the first on
- * @free: time when it has combined and copied all data so far
- * @sends: it sends a message
- * @receives: it receives a message
+ * @begun: the first @begun steps have begun
+ * @prefix: the first @prefix steps have ended
+ * @free: time when the member has combined and copied all data so far
+ * @sends: the member sends a message
+ * @receives: the member receives a message
  */
 struct member {
 	struct ang_schedule sched;
@@ -112,7 +112,10 @@ static struct event heap_pop(struct sim *x)
 	return first;
 }
 
-/* Orders by the sender's step, then by rank. */
+/*
+ * Appends a message, which is not earlier than the others.  Messages of the same time are
+ * ordered by the sender's step, then by rank.
+ */
 static void ready_add(struct sim *x, struct event e)
 {
 	u32 i = x->waiting++;
@@ -128,10 +131,7 @@ static void ready_add(struct sim *x, struct event e)
 	x->ready[i] = e;
 }
 
-/*
- * The step of the peer that matches step @s of member @from. Return: its index,
- * or -1U.
- */
+/* Return: index of the peer's step that matches step @s of member @from; -1U: none. */
 static u32 match(const struct sim *x, const struct ang_step *s, u32 from)
 {
 	const struct member *m = &x->m[s->peer];
@@ -166,7 +166,7 @@ static void begin_message(struct sim *x, u32 rank, u32 i)
 	});
 }
 
-/* The time @seconds after @from. */
+/* Return: the time @seconds after @from. */
 static u64 later(const struct sim *x, u64 from, double seconds)
 {
 	if (seconds * FEMTO >= (double)(TIME_MOST - from))
@@ -292,7 +292,10 @@ static void make(struct sim *x)
 	x->heap = need_memory(most, sizeof(*x->heap));
 	x->ready = need_memory(most, sizeof(*x->ready));
 	for (l = 0; l < x->s->num; l++) {
-		u32 parts = part_of(x->s, x->s->ranks - 1, l) + 1;
+		const struct level *at = &x->s->level[l];
+		/* The parts of a level that was found on a machine are numbered 0..count - 1. */
+		u32 parts = at->part ? at->count :
+				       part_of(x->s, x->s->ranks - 1, l) + 1;
 
 		x->up[l] = need_memory(parts, sizeof(u32));
 		x->down[l] = need_memory(parts, sizeof(u32));

@@ -28,10 +28,24 @@ bool run_heard(void)
 }
 
 /*
- * Return: false if the reader has closed the launcher's output, or will not
- * read it.
+ * Reports that output is lost, and lets the job fail.  EPIPE is no failure: the reader has left,
+ * and the processes get SIGPIPE or EPIPE, as without the launcher.  Return: false.
+ */
+static bool write_failed(struct run_job *job, int fd, int err)
+{
+	if (err != EPIPE && !job->status) {
+		job->status = RUN_EXIT_FAILURE;
+		run_say("standard %s cannot be written: %s",
+			fd == STDOUT_FILENO ? "output" : "error", strerror(err));
+	}
+	return false;
+}
+
+/*
+ * Writes all @len bytes, at most PIPE_BUF bytes at a time: such a write to a pipe with room does
+ * not wait.
  *
- * A write of PIPE_BUF bytes to a pipe with room does not wait.
+ * Return: false if the reader has closed the launcher's output, or does not read it.
  */
 static bool write_all(struct run_job *job, int fd, const char *from, size_t len)
 {
@@ -42,7 +56,7 @@ static bool write_all(struct run_job *job, int fd, const char *from, size_t len)
 			return false;
 		n = write(fd, from, len < PIPE_BUF ? len : PIPE_BUF);
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return false;
+			return write_failed(job, fd, errno);
 		if (n > 0) {
 			from += n;
 			len -= (size_t)n;
@@ -84,7 +98,7 @@ static bool put(struct run_job *job, struct run_stream *s, size_t start,
 	return write_all(job, s->to, from, len);
 }
 
-/* Return: false if there is no room, so that the line is passed on in parts. */
+/* Enlarges the buffer of a line.  Return: false: the line has to be passed on in parts. */
 static bool grow(struct run_stream *s)
 {
 	char *buf;

@@ -5,8 +5,11 @@
  * of the nodes that manage them.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "plan.h"
 #include "topo.h"
@@ -15,7 +18,7 @@
 
 #define GROUPS	64U	/* approximate number of boxes of nodes in a summary */
 
-/* Cables from each router to the nearest node. */
+/* Return: number of cables from each router to the nearest node. */
 static uint32_t *layers(const struct angara_fabric *f)
 {
 	uint32_t routers = angara_fabric_routers(f), nodes = angara_fabric_nodes(f);
@@ -205,20 +208,58 @@ int cmd_dot(const struct opts *o, int argc, char **argv)
 	return close_output(out, o->output ? o->output : "standard output");
 }
 
+/* Lets dot draw a fabric, which @text describes, to standard output. */
+static int draw_svg(struct angara_fabric *f, const char *text)
+{
+	FILE *dot = popen("dot -Tsvg", "we");
+
+	if (!dot)
+		return fail("dot: %s", strerror(errno));
+	/* If dot ends early, pclose() reports it.  dot has started with the default action. */
+	signal(SIGPIPE, SIG_IGN);
+	draw(f, text, dot);
+	return pclose(dot) ? fail("dot failed: install graphviz") : 0;
+}
+
+/* Draws to a temporary file first: an error leaves @path as it is. */
+static int draw_file(struct angara_fabric *f, const char *text, const char *path)
+{
+	size_t size = strlen(path) + sizeof(".tmp");
+	char *temp = need_memory(size, 1);
+	int ret;
+
+	snprintf(temp, size, "%s.tmp", path);
+	/* The drawing program inherits standard output. */
+	if (!freopen(temp, "w", stdout)) {
+		ret = fail("%s: %s", temp, strerror(errno));
+	} else {
+		ret = draw_svg(f, text);
+		if (!ret && rename(temp, path))
+			ret = fail("%s: %s", path, strerror(errno));
+		if (ret)
+			unlink(temp);
+	}
+	free(temp);
+	return ret;
+}
+
 int cmd_svg(const struct opts *o, int argc, char **argv)
 {
 	struct angara_fabric *f = need_fabric(argv[0]);
-	FILE *dot;
+	struct stat st;
+	char *path;
 	int ret;
 
 	(void)argc;
-	/* Redirect standard output first: the drawing program inherits it. */
-	if (o->output && !freopen(o->output, "w", stdout))
-		return fail("%s: %s", o->output, strerror(errno));
-	dot = popen("dot -Tsvg", "we");
-	if (!dot)
-		return fail("dot: %s", strerror(errno));
-	draw(f, argv[0], dot);
-	ret = pclose(dot);
-	return ret ? fail("dot failed: install graphviz") : 0;
+	if (!o->output)
+		return draw_svg(f, argv[0]);
+	/* A device or a pipe cannot be replaced. */
+	if (!stat(o->output, &st) && !S_ISREG(st.st_mode))
+		return freopen(o->output, "w", stdout) ? draw_svg(f, argv[0]) :
+		       fail("%s: %s", o->output, strerror(errno));
+	/* Replace the file that a symbolic link names, not the link. */
+	path = realpath(o->output, NULL);
+	ret = draw_file(f, argv[0], path ? path : o->output);
+	free(path);
+	return ret;
 }

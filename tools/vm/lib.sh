@@ -65,7 +65,7 @@ kernel_names()
 	fi | sort -V
 }
 
-# Prints the kernels that debug-kernel builds. Options name them like other
+# The kernels that debug-kernel builds. Options name these kernels like other
 # kernels, but they are used only on request.
 DEBUG_KERNELS='debug kcsan'
 

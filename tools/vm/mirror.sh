@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Address of Debian's archive for this machine, and apt's settings to reach it.
+# Functions that find the address of Debian's archive for this machine, and apt's
+# settings for it.
 # Scripts that source this have sourced lib.sh.
 
 apt_get()
@@ -30,7 +31,7 @@ mirror()
 		apt_get update
 		uri=$(find_mirror)
 	fi
-	[ -n "$uri" ] || die "apt knows no Debian archive: see sources.list(5)"
+	[ -n "$uri" ] || die "apt has no Debian archive: see sources.list(5)"
 	echo "$uri"
 }
 

@@ -21,7 +21,15 @@ ENVIRONMENT=()
 # "not WHAT"
 need()
 {
-	[[ $2 =~ ^$3$ ]] || usage_error "$1: '$2' is not $4"
+	[[ $2 =~ ^($3)$ ]] || usage_error "$1: '$2' is not $4"
+}
+
+is_regexp()
+{
+	local status=0
+
+	grep -qE -- "$1" </dev/null 2>/dev/null || status=$?
+	[ "$status" -lt 2 ]
 }
 
 # need_value OPTION [VALUE]...: rejects an option without a value
@@ -56,6 +64,8 @@ guest_option()
 			"--modules: no angara.ko in '$value' of the repository"
 		MODULES=$value ;;
 	--ignore)
+		is_regexp "$value" || usage_error \
+			"--ignore: '$value' is not a regular expression"
 		IGNORE=$value ;;
 	--share)
 		[ -d "$value" ] || usage_error "--share: '$value' is not a folder"

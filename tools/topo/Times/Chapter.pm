@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The chapter on time: tables, curves, and whether they confirm the study's
+# The chapter on time: tables and curves, and whether the numbers confirm the study's
 # conclusions.
 
 package Times::Chapter;

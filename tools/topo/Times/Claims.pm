@@ -81,6 +81,13 @@ sub claims
 
 		return $chapter->modules(@_) / $m->{bisection};
 	};
+	# Without METIS, angara-topo knows the bisections of small fabrics only.
+	my $bisected = !grep {
+		my $size = $_;
+
+		grep { $chapter->metrics($_->[0])->{bisection} eq '-' }
+			@{$Times::Plan::FABRIC{$size}}[0 .. $#Times::Plan::KINDS];
+	} @{$chapter->{sizes}};
 	# The delay that other packets add to the idle delay, at the load
 	# closest to 0.3.
 	my $waiting = sub {
@@ -107,8 +114,9 @@ sub claims
 			     $bcast, $tree),
 		ahead($chapter, 'shorter ways, fewer conflicts: at a load of 0.3 packets wait less than on',
 		      1.001, $waiting),
-		proportional($chapter, 'the wider the bisection, the more traffic: modules per cable of it, compared with',
-			     $uniform, $halves),
+		$bisected ? proportional($chapter,
+			'the wider the bisection, the more traffic: modules per cable of it, compared with',
+			$uniform, $halves) : (),
 		['without switches in the first dimension less delay than KNS',
 		 range(@kns), min(@kns) > 1 ? 'confirmed' : 'not confirmed']);
 	$chapter->say('', '"At some sizes": it holds for some of the sizes. Times and lengths are ' .

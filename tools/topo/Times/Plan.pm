@@ -150,8 +150,8 @@ sub stripe_jobs
 	} 0 .. $#{$STRIPES{$size}};
 }
 
-# Returns the jobs with other switches. The first entry of @SWITCHES is the
-# default, which the jobs above have.
+# Returns the jobs with other switches. The first entry of @SWITCHES is the default,
+# with which all other jobs run.
 sub switch_jobs
 {
 	my ($size, $kind) = @_;
