@@ -67,11 +67,16 @@ found()
 	TRIED=()
 }
 
-# stray LIST: stops the test, since the list is not as `faults` expects it.
+# stray LIST WHY: fails and stops the test, since the list is not as `faults` expects it.
 stray()
 {
-	echo "Bail out! $1: no \"--\" after a text of '$first': '$name'"
+	echo "not ok - $1: $2"
 	exit 1
+}
+
+unended()
+{
+	stray "$1" "no \"--\" after a text of '$first': '$name'"
 }
 
 # block N: sets `text` to the lines of file descriptor N up to the next "--".
@@ -105,13 +110,13 @@ faults()
 	local first name report from to text number=0 every=${3:-1}
 
 	! long_form || every=1
-	exec 5<"$1"
+	{ exec 5<"$1"; } 2>/dev/null || stray "$1" 'cannot be read'
 	while IFS= read -r first <&5; do
 		case $first in
 		'' | '#'*) continue ;;
 		esac
 		IFS= read -r name <&5
-		block 5 || stray "$1"
+		block 5 || unended "$1"
 		report=
 		if [[ $text == 'report: '* ]]; then
 			report=${text%%$'\n'*}
@@ -119,9 +124,10 @@ faults()
 			text=${text#*$'\n'}
 		fi
 		from=$text
-		block 5 || stray "$1"
+		block 5 || unended "$1"
 		to=$text
 		((number++ % every)) || "$2" "$first" "$name" "$from" "$to" "$report"
 	done
 	exec 5<&-
+	[ "$number" != 0 ] || stray "$1" 'has no faults'
 }

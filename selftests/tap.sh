@@ -111,27 +111,37 @@ says()
 }
 
 # nested NAME PROGRAM [ARG]...: prints the program's own results, renumbered,
-# each after NAME if it is not empty, and one more: no sanitizer has reported an
-# error.
+# each after NAME if it is not empty, and one more: the program has printed all results,
+# and no sanitizer has reported an error.
 nested()
 {
-	local name=${1:+$1: } line status
+	local name=${1:+$1: } line status ended=0 seen=0 bad=0
 
 	shift
-	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err"
+	"$@" >"$TAP_TMP/tap" 2>"$TAP_TMP/err" || ended=$?
 	while IFS= read -r line; do
 		case $line in
 		'# '*) echo "${line#\# }" >>"$TAP_TMP/why" ;;
-		'ok '*) result 0 "$name${line#* - }" ;;
-		'not ok '*) result 1 "$name${line#* - }" ;;
+		'ok '*)
+			seen=$((seen + 1))
+			result 0 "$name${line#* - }"
+			;;
+		'not ok '*)
+			seen=$((seen + 1)) bad=$((bad + 1))
+			result 1 "$name${line#* - }"
+			;;
 		esac
 	done <"$TAP_TMP/tap"
-	# The output ends with a plan unless a sanitizer has stopped the
+	# The output ends with a plan unless a sanitizer, or a signal, has stopped the
 	# program.
-	tail -n 1 "$TAP_TMP/tap" | grep -q '^1\.\.' && [ ! -s "$TAP_TMP/err" ]
+	[ "$(tail -n 1 "$TAP_TMP/tap")" = "1..$seen" ] && [ ! -s "$TAP_TMP/err" ] &&
+		{ [ "$ended" = 0 ] || [ "$bad" -gt 0 ]; }
 	status=$?
-	cp "$TAP_TMP/err" "$TAP_TMP/why"
-	result "$status" "${name}no sanitizer report"
+	{
+		cat "$TAP_TMP/err"
+		echo "exit status $ended after $seen results"
+	} >"$TAP_TMP/why"
+	result "$status" "${name}all results, no sanitizer report"
 }
 
 # Is the long form of a test requested? `make check-long` and others set LONG.

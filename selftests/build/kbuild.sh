@@ -20,8 +20,8 @@ declare -A CHECKS=([W=1]='W=1'
 	[sparse]="W=1 C=2 KBUILD_CHECKSRC=2 CF=\"$SPARSE\"")
 
 # complaints LOG: prints warnings and errors about our files. A warning about a
-# header counts if the code is inlined from one of our files, for which some
-# kernels print an absolute path.
+# header counts if the code is inlined from one of our files; some kernels print
+# an absolute path for this file.
 complaints()
 {
 	NOISE=$NOISE awk '

@@ -39,7 +39,8 @@ lines()
 		sed 's/^/driver\/known.c:/'
 }
 
-# all, none: whether all, or none, of the marked lines are among the missed
+# all MARK, none MARK: are all lines with this mark, or none, among the missed
+# lines?
 all()
 {
 	[ "$(lines "$1" | grep -cxFf "$TAP_TMP/missed")" = "$(lines "$1" | wc -l)" ]

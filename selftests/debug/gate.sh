@@ -36,8 +36,8 @@ guest()
 	echo "${PIPESTATUS[0]}" >"$out.status"
 }
 
-# results OUT KERNEL NAME: includes the results of a guest. A report of its
-# kernel fails the last of them, and is shown.
+# results OUT KERNEL NAME: includes the results of a guest, and adds a result
+# for the guest itself, with the reports of its kernel.
 results()
 {
 	local out=$1 kernel=$2

@@ -113,7 +113,7 @@ json()
 	same "${want% }" "$got"
 }
 
-# refused STATUS TEXT ARG...: one line has the error.
+# refused STATUS TEXT ARG...: the report ends with STATUS, and a line has TEXT.
 refused()
 {
 	local want=$1 text=$2 status=0

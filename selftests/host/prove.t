@@ -45,6 +45,38 @@ counts()
 		grep -qx "FAIL $TEST_DIR/results.t: inner" "$TAP_TMP/said"
 }
 
+# A script that a signal ends after its plan, and one that ends with a status.
+ended()
+{
+	prove 1 signal.t status.t good.t && last '3 passed, 2 failed, 0 skipped' &&
+		grep -qx "FAIL $TEST_DIR/signal.t: ended by signal 9" "$TAP_TMP/said" &&
+		grep -qx "FAIL $TEST_DIR/status.t: exit status 3" "$TAP_TMP/said"
+}
+
+# A script that stops the run ends the other one, which would wait for minutes.
+bails_out()
+{
+	prove 1 waits.t bails.t && last '0 passed, 1 failed, 0 skipped' &&
+		grep -q '^FAIL .*no room' "$TAP_TMP/said" && ! pgrep -f 'sleep 543[2]'
+}
+
+# A folder with several scripts before another folder, which has a script of the same name
+# elsewhere.
+folders()
+{
+	local copy=$TAP_TMP/folders name
+
+	mkdir -p "$copy"/selftests/{one,two,three}
+	cp selftests/{prove,limit} "$copy/selftests"
+	: >"$copy/selftests/schedule"
+	for name in one/a one/b two/c three/two; do
+		cp "$TEST_DIR/good.t" "$copy/selftests/$name.t"
+	done
+	"$copy/selftests/prove" one two >"$TAP_TMP/said" 2>&1
+	cat "$TAP_TMP/said"
+	last '3 passed, 0 failed, 0 skipped'
+}
+
 nothing_passed()
 {
 	prove 1 empty.t && last '0 passed, 0 failed, 1 skipped'
@@ -127,6 +159,20 @@ echo 'ok 2 - other # SKIP no room'
 echo 'ok 3 - third'
 echo 1..3
 END
+script signal <<'END'
+echo 'ok 1 - fine'
+echo 1..1
+kill -9 $$
+END
+script status <<'END'
+echo 'ok 1 - fine'
+echo 1..1
+exit 3
+END
+script bails <<'END'
+sleep 1
+echo 'Bail out! no room'
+END
 script empty <<'END'
 echo 1..0
 END
@@ -178,6 +224,9 @@ echo 1..1
 END
 
 check 'results are counted' counts
+check 'a script that does not end well fails' ended
+check 'a script that stops the run' bails_out
+check 'several folders' folders
 check 'a run in which nothing passes fails' nothing_passed
 check 'two scripts run side by side' side_by_side
 check 'a script that has to run before others does' before right
