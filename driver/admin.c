@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Admin queue and asynchronous events of an adapter.
+ * Admin queue of an adapter.  The queue of asynchronous events shares its memory;
+ * aeq.c takes the events.
  *
  * Up to ANG_ADM_ENTRIES commands are in flight, each in its own slot: slot,
  * entry of ASQ and buffer for counters have the same number.  A command keeps
@@ -13,11 +14,9 @@
  *
  * Queues and buffers are one allocation.
  */
-#include <linux/angara_nl.h>
 #include <linux/jiffies.h>
 
 #include "ang_dev.h"
-#include "trace.h"
 
 #define ADM_BUF_SIZE	256	/* bytes of each slot's buffer for counters */
 
@@ -93,12 +92,6 @@ void ang_adm_free(struct ang_dev *adev)
 	adev->adm_mem = NULL;
 }
 
-/* Does @phase, read from entry @index, show that the device wrote the entry? */
-static bool phase_is(u8 phase, u32 index, u32 entries)
-{
-	return (phase & 1) == !((index / entries) & 1);
-}
-
 /* Take one completion from the queue. */
 static void acq_take_one(struct ang_dev *adev, const struct angara_adm_cpl *cpl)
 {
@@ -126,7 +119,7 @@ static void acq_take(struct ang_dev *adev)
 		u32 at = adev->acq_ci % ANG_ADM_ENTRIES;
 		struct angara_adm_cpl cpl;
 
-		if (!phase_is(READ_ONCE(adev->acq[at].phase), adev->acq_ci,
+		if (!ang_phase_is(READ_ONCE(adev->acq[at].phase), adev->acq_ci,
 			      ANG_ADM_ENTRIES))
 			return;
 		dma_rmb(); /* read the entry after its phase bit */
@@ -491,70 +484,8 @@ int ang_adm_mgmt(struct ang_dev *adev, u8 opcode, u64 tid, struct angara_mgmt *p
 	return ret;
 }
 
-static void event_handle(struct ang_dev *adev, const struct angara_hw_event *ev)
-{
-	u32 index = le32_to_cpu(ev->index);
-	u32 value = le32_to_cpu(ev->value);
-
-	if (ev->type != ANGARA_AEV_RX_ERROR && ev->type != ANGARA_AEV_LINK_DOWN &&
-	    ev->type != ANGARA_AEV_LINK_UP)
-		trace_angara_tree(adev, ev->type, index, value);
-	if (ev->lost)
-		ang_nl_event(adev, ANGARA_NLE_LOST, 0, ev->lost);
-	ang_nl_event(adev, ev->type, index, value);
-}
-
-/*
- * A device may add events as fast as this handles them.  So a full queue of
- * events is handled at a time; then a thread that waits to stop the device gets
- * its turn.
- */
-static void aeq_take(struct ang_dev *adev)
-{
-	u32 first = adev->aeq_ci, start = first;
-
-	for (;;) {
-		struct angara_hw_event *slot, ev;
-
-		if (adev->aeq_ci - first == ANG_AEQ_ENTRIES) {
-			schedule_work(&adev->aeq_work);
-			break;
-		}
-		slot = &adev->aeq[adev->aeq_ci % ANG_AEQ_ENTRIES];
-		if (!phase_is(READ_ONCE(slot->phase), adev->aeq_ci,
-			      ANG_AEQ_ENTRIES))
-			break;
-		dma_rmb(); /* read the entry after its phase bit */
-		ev = *slot;
-		adev->aeq_ci++;
-		event_handle(adev, &ev);
-		/*
-		 * The device drops events while the queue is full: free half of
-		 * the queue at a time.
-		 */
-		if (adev->aeq_ci - start == ANG_AEQ_ENTRIES / 2) {
-			start = adev->aeq_ci;
-			ang_write32(adev, ANGARA_REG_AEQ_CI, start);
-			cond_resched();
-		}
-	}
-	if (adev->aeq_ci != start)
-		ang_write32(adev, ANGARA_REG_AEQ_CI, adev->aeq_ci);
-}
-
-static void aeq_work(struct work_struct *work)
-{
-	struct ang_dev *adev = container_of(work, struct ang_dev, aeq_work);
-
-	if (ang_dev_enter(adev))
-		return;
-	aeq_take(adev);
-	ang_dev_exit(adev);
-}
-
 /**
- * ang_adm_setup() - initialize locks, wait queue and work item of the admin
- * queues
+ * ang_adm_setup() - initialize locks and wait queue of the admin queue
  * @adev: device
  */
 void ang_adm_setup(struct ang_dev *adev)
@@ -562,7 +493,6 @@ void ang_adm_setup(struct ang_dev *adev)
 	mutex_init(&adev->adm_lock);
 	spin_lock_init(&adev->acq_lock);
 	init_waitqueue_head(&adev->adm_wait);
-	INIT_WORK(&adev->aeq_work, aeq_work);
 }
 
 /**
@@ -582,9 +512,10 @@ void ang_adm_irq(struct ang_dev *adev)
  * @adev: device, after ang_dev_enter()
  * @router: router of the row
  * @row: the row
- * @len: its bytes
+ * @len: bytes of @row
  *
- * Return: as ang_adm_exec(); see ang_adm_route_use(), too.
+ * Return: as ang_adm_route_use(), but -EINVAL: there is no such router, or the row
+ * is too long.
  * Context: process; may sleep.
  */
 int ang_adm_route_row(struct ang_dev *adev, u32 router, const void *row, u32 len)
@@ -629,8 +560,8 @@ int ang_adm_route_row(struct ang_dev *adev, u32 router, const void *row, u32 len
  * @what: ANGARA_ROUTE_USE or ANGARA_ROUTE_OWN
  *
  * Return: as ang_adm_exec(); -EINVAL the table breaks a rule; -EEXIST another
- * node is changing the routes; -ENOSPC the fabric is too large; -EOPNOTSUPP its
- * nodes may not change routes.
+ * node is changing the routes; -ENOSPC the fabric is too large; -EOPNOTSUPP the
+ * adapter does not allow nodes to change routes.
  * Context: process; may sleep.
  */
 int ang_adm_route_use(struct ang_dev *adev, u8 what)

@@ -23,8 +23,8 @@
  *   ang_dev.kept_lock		Cached counters.
  *   ang_dev.adm_lock		Admin queue; held while a command is posted.
  *   ang_dev.break_lock		Held by ang_dev_break() during the reset.
- *   ang_dev.files_lock		Spinlock: the list of files and the numbers of
- *	contexts.
+ *   ang_dev.files_lock		Spinlock: the list of files, and the numbers of
+ *	contexts and domains.
  *   ang_dev.map_lock		Read: page faults of doorbells.  Write: files become
  *	stale.
  *   ang_dev.acq_lock		Spinlock: slots of admin commands.
@@ -42,8 +42,7 @@
  * locks: map_lock, which is never held for long; mmap() takes none of them.
  * ang_doorbells_unmap() takes the lock of the inode's mappings, with
  * registration_lock held and map_lock not held.  Locks of two devices are never
- * nested, with one exception: a thread that holds the registration_lock of one
- * device may take the tree_lock of another.
+ * nested.
  */
 #ifndef ANG_DEV_H
 #define ANG_DEV_H
@@ -87,7 +86,8 @@ enum ang_slot_state {
 };
 
 /**
- * struct ang_adm_slot - place of an admin command; under ang_dev.acq_lock
+ * struct ang_adm_slot - slot of an admin command in flight; under
+ * ang_dev.acq_lock
  * @state: enum ang_slot_state
  * @tag: tag of the command
  * @cpl: answer to the command
@@ -119,9 +119,9 @@ struct ang_adm_slot {
  * @workers_show: print what the transport's workers have done; NULL if the
  *	transport has no workers
  *
- * Context: process.  The device may be broken.  Operations are called only
- * while it is registered, except @dma_free and @dma_unmap, which are called up
- * to the last ang_dev_put().
+ * Context: process.  The device may be broken.  The core calls operations only
+ * from ang_dev_register() to the end of ang_dev_unregister(), except @dma_free
+ * and @dma_unmap, which it may call up to ang_dev_put().
  */
 struct ang_bus_ops {
 	const char *name;
@@ -224,14 +224,14 @@ struct ang_nums {
  * @max_ctxs: contexts that can be created; 0 until @ctxs is allocated, see
  *	ang_irq()
  * @caps: ANGARA_CAP_*
- * @registration_lock: see above
+ * @registration_lock: see the head of this file
  * @gone: unregistered, or not registered yet; under @registration_lock, but
  *	read without the lock where an outdated value does no harm
  * @down: stopped, between ang_dev_down() and ang_dev_up(); under
  *	@registration_lock
- * @stopping: 0; while the device is being stopped, the error with which
- *	commands end: -ESTALE, or -ENODEV if the device is removed
- * @break_lock: see above
+ * @stopping: while the device is being stopped, the error with which commands
+ *	end: -ESTALE, or -ENODEV if the device is removed; else 0
+ * @break_lock: see the head of this file
  * @broken: the device did not answer a command, or did not restart.  Set under
  *	@break_lock or with @registration_lock held for writing; cleared with
  *	@registration_lock held for writing, when the device is stopped and
@@ -240,20 +240,20 @@ struct ang_nums {
  *	memory.  The device may still use all memory that the driver gave it, so
  *	that memory is never freed.  Set under the same locks as @broken,
  *	cleared at a restart; read after ang_dev_break()
- * @files_lock: see above
+ * @files_lock: see the head of this file
  * @files: open files, of the device and of contexts; under @files_lock
  * @late_files: number of closed files whose objects the device still has;
  *	atomic
  * @ctx_nums: numbers of contexts; under @files_lock
  * @dom_nums: numbers of domains; under @files_lock
  * @ctxs: contexts by number; written under @files_lock, read under RCU
- * @adm_lock: see above
+ * @adm_lock: see the head of this file
  * @adm_mem: memory of the three queues and of counters; constant while the
  *	device is up
  * @adm_addr: DMA address of @adm_mem; constant
  * @asq: admin queue; under @adm_lock
  * @adm_pi: number of commands posted; under @adm_lock
- * @acq_lock: see above
+ * @acq_lock: see the head of this file
  * @acq: completions of @asq, written by the device; NULL while the device is
  *	not up; under @acq_lock
  * @acq_ci: number of completions taken; under @acq_lock
@@ -263,15 +263,16 @@ struct ang_nums {
  * @aeq: asynchronous events, written by the device
  * @aeq_ci: number of events taken; used by @aeq_work only
  * @aeq_work: takes events
- * @tree_lock: see above
+ * @tree_lock: see the head of this file
  * @own: rows of this node; under @tree_lock
- * @switches: struct ang_router of each switch whose rows were programmed, by
- *	number; allocated until this structure is freed; under @tree_lock
+ * @switches: by number of the switch, struct ang_router of each switch whose rows
+ *	were set, or were read by a caller that may set them; entries are freed
+ *	only with this structure; under @tree_lock
  * @downs: number of ANGARA_AEV_TREE_DOWN events so far; atomic
- * @mgmt_lock: see above
- * @kept_lock: see above
+ * @mgmt_lock: see the head of this file
+ * @kept_lock: see the head of this file
  * @kept: cached counters, by router, kind and index; under @kept_lock
- * @map_lock: see above
+ * @map_lock: see the head of this file
  * @debugfs: directory; debugfs.c only
  */
 struct ang_dev {
@@ -388,6 +389,12 @@ static inline void ang_write32(struct ang_dev *adev, u32 off, u32 val)
 	adev->ops->write32(adev, off, val);
 }
 
+/* Does @phase, read from entry @index, show that the device wrote the entry? */
+static inline bool ang_phase_is(u8 phase, u32 index, u32 entries)
+{
+	return (phase & 1) == !((index / entries) & 1);
+}
+
 /* graph.c */
 struct ang_graph *ang_graph_get(const char *text, struct ang_topo_why *why);
 void ang_graph_put(struct ang_graph *g);
@@ -408,6 +415,9 @@ int ang_adm_route_use(struct ang_dev *adev, u8 what);
 int ang_adm_counters(struct ang_dev *adev, u32 router, u32 kind, u32 index,
 		     void *buf, size_t len);
 void ang_adm_irq(struct ang_dev *adev);
+
+/* aeq.c */
+void ang_aeq_setup(struct ang_dev *adev);
 
 /*
  * Does the error say that the wait ended before the device answered?  Then the
@@ -441,6 +451,8 @@ int ang_dev_tree_delegate(struct ang_dev *adev, const struct ang_cred *cred,
 int ang_dev_tree_check(struct ang_dev *adev, const struct ang_cred *cred,
 		       struct angara_tree_verify *check);
 int ang_dev_tree_learn(struct ang_dev *adev, u32 tree);
+void ang_dev_tree_event(struct ang_dev *adev, u32 tree, bool set);
+void ang_dev_trees_lost(struct ang_dev *adev);
 int ang_dev_tree_disown(struct ang_dev *adev, u32 router, u32 tree, u64 serial);
 void ang_dev_trees_forget(struct ang_dev *adev);
 void ang_dev_trees_free(struct ang_dev *adev);
@@ -502,9 +514,11 @@ void ang_debugfs_dev_del(struct ang_dev *adev);
  * trace.h, instantiated in trace.c:
  *   trace_angara_doorbell(adev, ctx, sq_pi)	the driver rings a doorbell
  *   trace_angara_completion(adev, ctx, evseq)	interrupt of a context
- *   trace_angara_tree(adev, event, index, value)	ANGARA_AEV_* of a tree
+ *   trace_angara_tree(adev, event, tree, value)	ANGARA_AEV_TREE_*, ANG_TRACE_JOIN or _LEAVE
+ *   trace_angara_mr(adev, slot, length, mem)	a memory region was registered
  *   trace_angara_packet(fabric_id, rec)	record of the model, exported
- * ctx, sq_pi, evseq, event, index, value: u32; rec: const struct ang_trace *.
+ * length, fabric_id: u64; mem: const struct ang_mr_mem *; rec: const struct ang_trace *;
+ * the others: u32.
  */
 
 #endif /* ANG_DEV_H */

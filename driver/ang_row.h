@@ -38,16 +38,19 @@ static inline bool ang_cred_sees(const struct ang_cred *cred, u32 pkey)
  * @job: key of the job that may use the tree, 0 for any job of the partition;
  *	valid while @set; not shown to any process
  * @serial: number of the last programming of the row; unique in the table
+ * @life: the device's number for the row (angara_hw_row.life); 0: not known, as
+ *	the caller was killed before the device answered; valid while @set
  * @delegated: partition that may program the row, 0 for none
  * @set: the row is programmed
- * @owned: it is cleared when a file is closed; valid while @set; for readers of
- *	rows by netlink
+ * @owned: the row is cleared when the file that owns it is closed; valid while
+ *	@set; used only to show the row over netlink
  */
 struct ang_tree_entry {
 	struct angara_tree_row row;
 	u64 job;
 	u64 serial;
 	u32 delegated;
+	__le16 life;
 	bool set;
 	bool owned;
 };
@@ -69,7 +72,7 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
 		    u32 router, const struct ang_cred *cred,
 		    const struct angara_tree_row *row);
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
-		u64 job, bool owned);
+		u64 job, __le16 life, bool owned);
 int ang_row_may_get(const struct ang_row_table *rows, const struct ang_cred *cred,
 		    u32 tree);
 void ang_row_get(const struct ang_row_table *rows, struct angara_tree_get *get,
@@ -80,8 +83,8 @@ bool ang_row_is(const struct ang_row_table *rows, u32 tree, u64 serial);
 int ang_row_gather(const struct ang_row_table *rows, const struct ang_cred *cred,
 		   u32 tree, struct angara_tree_row *row);
 void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw);
-int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 router,
-		  u32 tree, const struct angara_adm_cpl *cpl);
+int ang_row_refresh(struct ang_row_table *rows, const struct ang_topo *topo,
+		    u32 router, u32 tree, int ret, const struct angara_adm_cpl *cpl);
 int ang_join_check(const struct ang_row_table *rows, const struct angara_join *cmd,
 		   u8 opcode, u8 *place);
 int ang_adm_errno(u8 status);

@@ -8,7 +8,10 @@
 #define ANG_COMPAT_H
 
 #include <linux/device/bus.h>
+#include <linux/dma-map-ops.h>
+#include <linux/dma-mapping.h>
 #include <linux/eventfd.h>
+#include <linux/iommu.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/module.h>
@@ -74,6 +77,22 @@ static inline void ang_vm_flags_mod(struct vm_area_struct *vma,
 #ifndef PCI_IRQ_INTX
 #define PCI_IRQ_INTX		PCI_IRQ_LEGACY
 #endif
+
+/*
+ * 6.10: dma_need_sync() returns false for a device that accesses memory coherently
+ * through an IOMMU. Before 6.10 it returns true for any device behind an IOMMU, even
+ * for mappings of whole pages, which are never copied.
+ */
+static inline bool ang_dma_need_sync(struct device *dev, dma_addr_t addr)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0) && defined(CONFIG_IOMMU_API)
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	if (domain && iommu_is_dma_domain(domain) && dev_is_dma_coherent(dev))
+		return false;
+#endif
+	return dma_need_sync(dev, addr);
+}
 
 /*
  * Kconfig selects MMU_NOTIFIER, but a module built outside of the kernel tree

@@ -15,8 +15,8 @@
 #include "trace.h"
 
 /*
- * How long the driver waits for an answer: an emulated adapter may wait for a
- * processor.
+ * How long the driver waits for an answer.  This is long, since an emulated
+ * adapter may wait for a processor.
  */
 #define TIMEOUT		(60 * HZ)
 /* Maximum age of cached counters for readers without privilege. */
@@ -86,6 +86,7 @@ struct ang_dev *ang_dev_alloc(const struct ang_bus_ops *ops,
 	xa_init(&adev->switches);
 	init_rwsem(&adev->map_lock);
 	ang_adm_setup(adev);
+	ang_aeq_setup(adev);
 
 	device_initialize(&adev->dev);
 	adev->dev.parent = parent;
@@ -226,6 +227,8 @@ static char *dev_read_text(struct ang_dev *adev)
 			return ERR_PTR(ret);
 		}
 	}
+	/* Beyond the text, the last command may have copied bytes of an earlier one. */
+	text[size] = 0;
 	/*
 	 * ang_graph.text has no newline at its end; code that shows the text
 	 * adds one.
@@ -316,42 +319,6 @@ static int dev_start(struct ang_dev *adev)
 	return ret;
 }
 
-/**
- * ang_dev_register() - bring an adapter up and show it to users
- * @adev: device from ang_dev_alloc()
- *
- * Return: 0; -ENODEV this driver does not support the adapter; -EIO the adapter
- * does not become ready; -ENOMEM.
- * Context: process; may sleep.
- */
-int ang_dev_register(struct ang_dev *adev)
-{
-	int ret;
-
-	down_write(&adev->registration_lock);
-	ret = dev_start(adev);
-	if (!ret)
-		WRITE_ONCE(adev->gone, false);
-	up_write(&adev->registration_lock);
-	if (ret)
-		return ret;
-
-	ret = ang_file_add(adev);
-	if (ret)
-		goto err_stop;
-	ang_debugfs_dev_new(adev);
-	ang_nl_dev_new(adev);
-	return 0;
-
-err_stop:
-	down_write(&adev->registration_lock);
-	WRITE_ONCE(adev->gone, true);
-	dev_stop(adev);
-	up_write(&adev->registration_lock);
-	return ret;
-}
-ANG_EXPORT(ang_dev_register);
-
 static void files_make_stale(struct ang_dev *adev)
 {
 	struct ang_handle *h;
@@ -369,14 +336,17 @@ static void files_make_stale(struct ang_dev *adev)
 		ang_doorbells_unmap(adev);
 }
 
-/*
- * End the waits for commands in flight, so their callers release
- * registration_lock; then take the lock.
- */
-static void dev_lock_to_stop(struct ang_dev *adev, int why)
+/* End the waits for commands in flight, and let later commands fail. */
+static void dev_end_commands(struct ang_dev *adev, int why)
 {
 	WRITE_ONCE(adev->stopping, why);
 	wake_up_all(&adev->adm_wait);
+}
+
+/* Commands end first, so their callers release registration_lock. */
+static void dev_lock_to_stop(struct ang_dev *adev, int why)
+{
+	dev_end_commands(adev, why);
 	down_write(&adev->registration_lock);
 }
 
@@ -409,6 +379,54 @@ static void dev_take(struct ang_dev *adev)
 	ang_adm_free(adev);
 }
 
+/* Stop the device for good.  Return: false if it was down already. */
+static bool dev_remove(struct ang_dev *adev)
+{
+	bool down;
+
+	dev_lock_to_stop(adev, -ENODEV);
+	WRITE_ONCE(adev->gone, true);
+	down = adev->down;
+	if (!down)
+		dev_take(adev);
+	dev_unlock_stopped(adev);
+	return !down;
+}
+
+/**
+ * ang_dev_register() - bring an adapter up and show it to users
+ * @adev: device from ang_dev_alloc()
+ *
+ * Return: 0; -ENODEV this driver does not support the adapter; -EIO the adapter
+ * does not become ready; -ENOMEM.
+ * Context: process; may sleep.
+ */
+int ang_dev_register(struct ang_dev *adev)
+{
+	int ret;
+
+	down_write(&adev->registration_lock);
+	ret = dev_start(adev);
+	if (!ret)
+		WRITE_ONCE(adev->gone, false);
+	up_write(&adev->registration_lock);
+	if (ret)
+		return ret;
+
+	ret = ang_file_add(adev);
+	if (ret)
+		goto err_remove;
+	ang_debugfs_dev_new(adev);
+	ang_nl_dev_new(adev);
+	return 0;
+
+err_remove:
+	/* A process may have opened the device through a file that it made by mknod(2). */
+	dev_remove(adev);
+	return ret;
+}
+ANG_EXPORT(ang_dev_register);
+
 /**
  * ang_dev_unregister() - stop an adapter and remove its device file
  * @adev: device; ang_irq() may still be called for it
@@ -420,19 +438,14 @@ static void dev_take(struct ang_dev *adev)
  */
 void ang_dev_unregister(struct ang_dev *adev)
 {
-	bool down;
-
+	/*
+	 * ang_debugfs_dev_del() waits for readers of debugfs, which may wait for
+	 * commands.
+	 */
+	dev_end_commands(adev, -ENODEV);
 	ang_debugfs_dev_del(adev);
 	cdev_device_del(&adev->cdev, &adev->dev);
-
-	dev_lock_to_stop(adev, -ENODEV);
-	WRITE_ONCE(adev->gone, true);
-	down = adev->down;
-	if (!down)
-		dev_take(adev);
-	dev_unlock_stopped(adev);
-
-	if (!down)
+	if (dev_remove(adev))
 		ang_nl_dev_del(adev);
 }
 ANG_EXPORT(ang_dev_unregister);

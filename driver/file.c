@@ -50,7 +50,7 @@ static const struct ang_ioctl_op file_ioctls[] = {
 	ANG_IOCTL_OP(ANGARA_IOCTL_TREE_DELEGATE, ang_ioctl_tree_delegate,
 		 struct angara_tree_delegate, pkey, false),
 	ANG_IOCTL_OP(ANGARA_IOCTL_TREE_CHECK, ang_ioctl_tree_check,
-		 struct angara_tree_verify, nodes, true),
+		 struct angara_tree_verify, nodes, true, .enters = true),
 	ANG_IOCTL_OP(ANGARA_IOCTL_MANAGE, ang_ioctl_manage,
 		 struct angara_manage, pkt, true),
 };

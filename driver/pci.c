@@ -133,7 +133,7 @@ static int ang_pci_dma_map(struct ang_dev *adev, struct sg_table *sgt,
 	if (ret)
 		return ret == -EREMOTEIO ? -ENOMEM : ret;
 	for_each_sgtable_dma_sg(sgt, sg, i) {
-		if (!dma_need_sync(dev, sg_dma_address(sg)))
+		if (!ang_dma_need_sync(dev, sg_dma_address(sg)))
 			continue;
 		ang_pci_dma_unmap(adev, sgt, dir);
 		return -EREMOTEIO;
@@ -233,7 +233,7 @@ static int dma_probe(struct device *dev)
 		ret = -ENOMEM;
 		goto out_page;
 	}
-	if (dma_need_sync(dev, addr))
+	if (ang_dma_need_sync(dev, addr))
 		ret = -EREMOTEIO;
 	dma_unmap_page_attrs(dev, addr, PAGE_SIZE, DMA_BIDIRECTIONAL,
 			     DMA_ATTR_SKIP_CPU_SYNC);

@@ -218,7 +218,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	struct vm_area_struct *vma = vmf->vma;
 	struct ang_uctx *uctx = to_ang_uctx(vma->vm_file->private_data);
 	struct ang_dev *adev = uctx->h.adev;
-	pgprot_t prot = vma->vm_page_prot;
+	pgprot_t prot = vma->vm_page_prot;	/* not cached, see map_doorbell() */
 	unsigned long pfn;
 	vm_fault_t ret;
 
@@ -229,9 +229,9 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	down_read(&adev->map_lock);
 	if (uctx->h.stale) {
 		pfn = page_to_pfn(uctx->sink);
+		prot = vm_get_page_prot(vma->vm_flags);
 	} else {
 		pfn = PHYS_PFN(adev->ops->doorbell(adev, uctx->num));
-		prot = pgprot_noncached(prot);
 	}
 	ret = vmf_insert_pfn_prot(vma, vmf->address, pfn, prot);
 	up_read(&adev->map_lock);
@@ -248,6 +248,11 @@ static int map_doorbell(struct ang_uctx *uctx, struct vm_area_struct *vma)
 		return -EINVAL;
 	ang_vm_flags_mod(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
 			 VM_DONTDUMP, 0);
+	/*
+	 * On some architectures mprotect() gives a mapped page the cacheability of
+	 * vm_page_prot.
+	 */
+	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
 	vma->vm_ops = &doorbell_vm_ops;
 	return 0;
 }
@@ -284,8 +289,8 @@ void ang_doorbells_unmap(struct ang_dev *adev)
  * @vma: shared mapping of exactly one kind of memory
  *
  * Return: 0; -ENODEV the device is gone; -ESTALE it was stopped since the
- * domain's file was opened; -EINVAL not exactly one kind of memory, or private;
- * -EACCES this kind is read only.
+ * domain's file was opened; -EINVAL the mapping is not exactly one kind of
+ * memory, or is private; -EACCES this kind is read only.
  * Context: process, with mmap_lock held for writing: this takes no lock of the
  * driver.  The pages stay even if the device is removed meanwhile.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Access rights to the rows of a node's collective routing table. */
+/* Access rights to the rows of a router's collective routing table. */
 #include <linux/errno.h>
 
 #include "ang_row.h"
@@ -50,22 +50,21 @@ int ang_row_router(const struct ang_topo *topo, u32 node, u32 flags, u32 *router
  * @cred: rights of the caller
  * @row: the row; not checked yet
  *
+ * The result does not depend on whether the row is set, which only the device
+ * knows.
  * Return: 0 or an error listed at struct angara_tree_set.
  */
 int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *topo,
 		    u32 router, const struct ang_cred *cred,
 		    const struct angara_tree_row *row)
 {
-	const struct ang_tree_entry *entry;
-
 	if (row->tree >= rows->num)
 		return -EINVAL;
-	entry = &rows->entry[row->tree];
-	if (!may_program(cred, entry, row->pkey))
+	if (!may_program(cred, &rows->entry[row->tree], row->pkey))
 		return -EPERM;
 	if (ang_tree_row_check(topo, router, row))
 		return -EINVAL;
-	return entry->set ? -EBUSY : 0;
+	return 0;
 }
 
 /**
@@ -73,18 +72,20 @@ int ang_row_may_set(const struct ang_row_table *rows, const struct ang_topo *top
  * @rows: table
  * @row: the row
  * @job: key of the job that may use the tree, 0 for any job of the partition
+ * @life: ang_tree_entry.life
  * @owned: a file owns the row
  *
  * Return: the new ang_tree_entry.serial of the row.
  */
 u64 ang_row_set(struct ang_row_table *rows, const struct angara_tree_row *row,
-		u64 job, bool owned)
+		u64 job, __le16 life, bool owned)
 {
 	struct ang_tree_entry *entry = &rows->entry[row->tree];
 
 	entry->row = *row;
 	entry->job = job;
 	entry->serial = ++rows->serial;
+	entry->life = life;
 	entry->set = true;
 	entry->owned = owned;
 	return entry->serial;
@@ -208,26 +209,51 @@ void ang_row_to_hw(const struct angara_tree_row *row, struct angara_hw_row *hw)
 	};
 }
 
+/* Is the row that the device reports the one that was recorded? */
+static bool is_recorded(const struct ang_tree_entry *entry,
+			const struct angara_tree_row *row, __le16 life)
+{
+	if (!entry->set)
+		return false;
+	return entry->life ? entry->life == life :
+			     !memcmp(&entry->row, row, sizeof(*row));
+}
+
 /**
- * ang_row_learn() - record a row that was set by in-band management
- * @rows: table, in which the row is not set
+ * ang_row_refresh() - make the record of a row agree with the device
+ * @rows: table
  * @topo: fabric
  * @router: router of the table
  * @tree: TreeId, in range
- * @cpl: the adapter's answer to ANGARA_ADM_TREE_GET, status OK
+ * @ret: what the command ANGARA_ADM_TREE_GET returned
+ * @cpl: the device's answer, if @ret is 0
  *
- * Contexts of any job may join such a row.
- * Return: 0; -ENOENT the answer has no valid row of that tree.
+ * In-band management sets and clears rows without the driver.  A row that was
+ * set in-band is recorded without a job, so contexts of any job may join, and no
+ * file owns it.
+ * Return: 0 the row is set; -ENOENT it is not set, or the answer is no valid row
+ * of that tree; for another error in @ret: @ret, and the record is not changed.
  */
-int ang_row_learn(struct ang_row_table *rows, const struct ang_topo *topo, u32 router,
-		  u32 tree, const struct angara_adm_cpl *cpl)
+int ang_row_refresh(struct ang_row_table *rows, const struct ang_topo *topo,
+		    u32 router, u32 tree, int ret, const struct angara_adm_cpl *cpl)
 {
+	struct ang_tree_entry *entry = &rows->entry[tree];
 	struct angara_tree_row row;
 
-	ang_tree_row_in(&row, &cpl->row);
-	if (row.tree != tree || !row.pkey || ang_tree_row_check(topo, router, &row))
+	if (ret && ret != -ENOENT)
+		return ret;
+	if (!ret) {
+		ang_tree_row_in(&row, &cpl->row);
+		if (is_recorded(entry, &row, cpl->row.life)) {
+			entry->life = cpl->row.life;
+			return 0;
+		}
+	}
+	entry->set = false;
+	if (ret || row.tree != tree || !row.pkey || !cpl->row.life ||
+	    ang_tree_row_check(topo, router, &row))
 		return -ENOENT;
-	ang_row_set(rows, &row, 0, false);
+	ang_row_set(rows, &row, 0, cpl->row.life, false);
 	return 0;
 }
 

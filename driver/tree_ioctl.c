@@ -168,7 +168,7 @@ static int clear_owned(struct ang_file *file, u32 router, u32 tree)
 	if (owned) {
 		ret = ang_dev_tree_disown(file->h.adev, router, tree,
 					  owned->serial);
-		/* The caller is killed: the row is cleared with its files. */
+		/* If the caller is killed, closing its files clears the row. */
 		if (ret != -EINTR)
 			owned_free(owned);
 	}
@@ -213,9 +213,18 @@ int ang_ioctl_tree_check(struct ang_ucmd *ucmd, void *arg)
 {
 	struct angara_tree_verify *cmd = arg;
 	struct ang_cred cred;
+	int ret;
 
 	if (cmd->flags)
 		return -EOPNOTSUPP;
+	ret = ang_handle_enter(ucmd->h);
+	if (ret)
+		return ret;
+	/*
+	 * The check may wait for the tree locks of all devices, one after the
+	 * other.  Leave this device, so it can be stopped meanwhile.
+	 */
+	ang_dev_exit(ucmd->h->adev);
 	ang_file_cred(ucmd->file, &cred);
 	return ang_dev_tree_check(ucmd->h->adev, &cred, cmd);
 }

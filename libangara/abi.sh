@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The interface of the library as text, and its changes.
+# Writes the interface of the library as text, and compares interfaces.
 #
-#   abi.sh text HEADERS            declarations and constants of the headers
-#   abi.sh stub TEXT MAP SO        a library with the interface of a text
-#   abi.sh diff TEXT HEADERS SO
+#   abi.sh text HEADERS            print declarations and constants of the headers
+#   abi.sh stub TEXT MAP SO        build a library SO with the interface in TEXT
+#   abi.sh diff TEXT HEADERS SO    compare interfaces, see below
 #
 # HEADERS is the folder with angara/angara.h. `diff` compares TEXT, the interface
 # of the last release, with the headers and the library SO. It succeeds if

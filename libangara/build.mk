@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# What the makefiles of library and tools share. They set HERE and TOP before
-# they include it, and OBJDIR before they call flags_file.
+# Settings that the makefiles of the library and the tools share. A makefile sets HERE and TOP
+# before it includes this file, and OBJDIR before it calls flags_file.
 
 # The release, as defined in libangara/include/angara/types.h.
 VERSION := $(shell awk '/define ANGARA_VERSION_(MAJOR|MINOR|PATCH)/ { \

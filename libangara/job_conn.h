@@ -17,7 +17,7 @@
  *
  * The key of all MACs is the word of the listener, and each MAC covers its
  * purpose, so no MAC can replace another.  So the dialler sends no blocks to a
- * stranger (a process outside of the job) that listens on the port now.  A
+ * stranger (a process outside of the job) that listens at an address of the card.  A
  * stranger on the same network can neither connect, nor replay a connection
  * that it has seen, nor change a message.  Contents are not encrypted.
  *
@@ -27,8 +27,8 @@
  * arrived.
  *
  * A connection without a valid hello counts as a stranger's.  The number of
- * such connections is limited: the oldest is closed to make room for others,
- * also if descriptors run out.  So a process whose connection ends before the
+ * such connections is limited: the oldest is closed if there are too many, or
+ * if descriptors run out.  So a process whose connection ends before the
  * answer dials again.
  */
 #ifndef ANG_JOB_CONN_H
@@ -42,8 +42,8 @@
 #define ANG_CONN_STRANGERS	64	/* most connections without a hello */
 
 /*
- * All numbers have the byte order of the machine: all machines of a job must
- * have the same.
+ * Numbers have the byte order of the machine, so all machines of a job must have the same byte
+ * order.
  */
 struct ang_conn_hello {
 	u32 magic;
@@ -130,7 +130,7 @@ enum ang_conn_in_stage {
  * @hello: first part
  * @proof: second part
  * @head: head of each message
- * @part: the message, once its head has arrived
+ * @part: message whose blocks are being received; NULL: none
  * @first: messages that have arrived, the oldest first
  */
 struct ang_conn_in {
@@ -160,13 +160,16 @@ enum ang_conn_out_stage {
  * @stage: stage of the connection
  * @err: error because of which there is no connection, or 0
  * @word: word of that process
- * @places: addresses at which it listens
+ * @places: addresses at which that process listens
  * @place: index of the address that is dialled
  * @until_ms: end of the stage, in ANG_CONN_OUT_PAUSE and ANG_CONN_OUT_DIAL
- * @got: bytes of the answer
+ * @got: bytes of the answer that have arrived
+ * @again: a connection ended before its answer: after the last address, begin with the first again
+ * @late: a connection was not made in time: as for @again, but not after @late_ms
+ * @late_ms: time after which @late has no effect
  * @warned: the user was warned of a stranger at an address of that process
  * @used: a message was sent, or a part of one: never connect again
- * @session: numbers of this connection
+ * @session: data that MACs of this connection cover
  * @answer: the peer's answer
  */
 struct ang_conn_out {
@@ -178,6 +181,9 @@ struct ang_conn_out {
 	u32 place;
 	u64 until_ms;
 	size_t got;
+	bool again;
+	bool late;
+	u64 late_ms;
 	bool warned;
 	bool used;
 	struct ang_conn_session session;
@@ -186,14 +192,14 @@ struct ang_conn_out {
 
 /**
  * struct ang_conns - the connections of a process
- * @rank: its rank
+ * @rank: rank of the process
  * @size: processes of the job
  * @fd: listening socket
  * @deaf_ms: time from which connections are accepted again, see in_accept()
  * @word: key of MACs in connections to this process
- * @card: address and word
- * @out: by rank: connection to it, NULL before its card is known
- * @in: connections from others
+ * @card: word and addresses of this process, as text
+ * @out: by rank: connection to that process, NULL before its card is known
+ * @in: connections from other processes
  * @num_in: number of @in
  * @accepted: connections accepted so far
  * @seen: random numbers of the received hellos

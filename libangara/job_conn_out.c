@@ -11,6 +11,7 @@
 
 #define OUT_DIAL_MS	5000	/* milliseconds to connect to one address */
 #define OUT_PAUSE_MS	50	/* milliseconds between two connections to a process */
+#define OUT_LATE_MS	30000	/* milliseconds after which late connections are given up */
 
 void ang_conn_out_end(struct ang_conn_out *out, int err)
 {
@@ -19,6 +20,24 @@ void ang_conn_out_end(struct ang_conn_out *out, int err)
 	out->fd = -1;
 	out->stage = ANG_CONN_OUT_NONE;
 	out->err = err;
+}
+
+/*
+ * All addresses have been dialled.  Begins with the first again after a pause, if
+ * the peer may be at one of them.
+ */
+static void out_last(struct ang_conn_out *out)
+{
+	bool late = out->late && ang_conn_now_ms() < out->late_ms;
+
+	if (!out->again && !late) {
+		out->err = -EPIPE;
+		return;
+	}
+	out->again = false;
+	out->late = false;
+	out->stage = ANG_CONN_OUT_PAUSE;
+	out->until_ms = ang_conn_now_ms() + OUT_PAUSE_MS;
 }
 
 /* Dials addresses from @out->place on, until a connection is in progress. */
@@ -35,7 +54,7 @@ static void out_dial(struct ang_conns *l, struct ang_conn_out *out)
 			return;
 		}
 		if (ret == -ENOENT) {
-			out->err = -EPIPE;
+			out_last(out);
 			return;
 		}
 		out->place++;
@@ -64,6 +83,9 @@ void ang_conns_dial(struct ang_conns *l, u32 rank)
 	out->session.from = l->rank;
 	out->session.to = rank;
 	out->place = 0;
+	out->again = false;
+	out->late = false;
+	out->late_ms = ang_conn_now_ms() + OUT_LATE_MS;
 	out_dial(l, out);
 }
 
@@ -94,11 +116,15 @@ static void out_hello(struct ang_conn_out *out)
 static void out_dialled(struct ang_conns *l, struct ang_conn_out *out)
 {
 	int ret = ang_net_dialled(out->fd);
+	bool late = ret == -EINPROGRESS && ang_conn_now_ms() >= out->until_ms;
 
-	if (!ret)
+	if (!ret) {
 		out_hello(out);
-	else if (ret != -EINPROGRESS || ang_conn_now_ms() >= out->until_ms)
+	} else if (ret != -EINPROGRESS || late) {
+		/* The connection may be late because the peer's accept queue is full. */
+		out->late |= late;
 		out_dial_next(l, out);
+	}
 }
 
 /*
@@ -127,9 +153,9 @@ static void out_answer(struct ang_conns *l, struct ang_conn_out *out)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		ang_conn_out_end(out, 0);
-		out->stage = ANG_CONN_OUT_PAUSE;
-		out->until_ms = ang_conn_now_ms() + OUT_PAUSE_MS;
+		/* A stranger listened here, or the peer has closed the connection for room. */
+		out->again = true;
+		out_dial_next(l, out);
 		return;
 	}
 	out->got += (size_t)n;

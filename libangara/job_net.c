@@ -2,9 +2,9 @@
 /*
  * Addresses at which processes of a job listen, see job_net.h.
  *
- * The text is "-PORT-ADDRESS-ADDRESS...", the port in hex.  Processes of one
- * machine listen on its loopback interface only.  Others listen on all
- * interfaces; a machine with IPv6 takes connections of IPv4 on the same socket.
+ * The text is "-PORT-ADDRESS-ADDRESS...", the port in hex.  If all processes of a job are on one
+ * machine, they listen on its loopback interface only, otherwise on all interfaces.  A machine with
+ * IPv6 takes connections of IPv4 on the same socket.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -68,7 +68,7 @@ static int net_listen_on(const char *host, int *out)
 
 /**
  * ang_net_listen() - listen for other processes
- * @here: all are on this machine
+ * @here: all processes of the job are on this machine
  * @fd: out
  *
  * Return: 0; -EADDRNOTAVAIL; -errno.
@@ -140,7 +140,7 @@ int ang_net_place(int fd, bool here, char *text, size_t size)
 
 /*
  * Reads from a text the port and the address with index @which.  Return: 0;
- * -ENOENT the text has fewer addresses; -EPIPE the text is invalid.
+ * -ENOENT the text has fewer addresses, or is invalid.
  */
 static int net_part(const char *text, u32 which, unsigned int *port,
 		    char host[INET6_ADDRSTRLEN])
@@ -148,7 +148,7 @@ static int net_part(const char *text, u32 which, unsigned int *port,
 	int n;
 
 	if (sscanf(text, "-%4x%n", port, &n) != 1)
-		return -EPIPE;
+		return -ENOENT;
 	do {
 		text += n;
 		if (sscanf(text, "-%45[0-9a-fA-F.:]%n", host, &n) != 1)
@@ -189,7 +189,7 @@ static int net_dial_addr(const struct addrinfo *addr, int *out)
  *
  * Does not block.
  *
- * Return: 0; -ENOENT there are fewer addresses; -errno.
+ * Return: 0; -ENOENT there are fewer addresses, or @text is invalid; -errno.
  */
 int ang_net_dial(const char *text, u32 which, int *fd)
 {
@@ -230,7 +230,7 @@ int ang_net_dialled(int fd)
 }
 
 /**
- * ang_net_name() - format an address of a text, for messages
+ * ang_net_name() - format one of the addresses in a text, for messages
  * @text: addresses of a process
  * @which: index of the address, from 0
  * @name: out: "[ADDRESS]:PORT", the brackets with IPv6 only

@@ -14,7 +14,7 @@
  * and takes part in an empty exchange of all processes: after this exchange, no
  * process has a request to the launcher pending.  If a request is pending when
  * a process dies, mpiexec.hydra does not return the status of that process, but
- * 255 or SIGPIPE.  In version 2, its barrier does not wait for all processes.
+ * 255 or SIGPIPE.  In version 2, the barrier of mpiexec.hydra does not wait for all processes.
  * Addresses that only groups need are requested when a group first needs them.
  *
  * The versions differ in their syntax: version 1 has lines of words, version 2
@@ -53,7 +53,7 @@ struct ang_pmi;
 /**
  * struct pmi_ops - a version of the protocol
  * @version: number
- * @init: handshake after the first line, which is the same in both versions
+ * @init: handshake after the first line; both versions begin with the same line
  * @put: put a text into the store
  * @fence: barrier of all processes; afterwards texts put before it can be read
  * @get: get a text of the store. Return: -ENOENT there is none of that name
@@ -83,7 +83,7 @@ struct pmi_ops {
  * @in_fence: the operation is the launcher's barrier
  * @broken: error because of which exchanges cannot continue, or 0
  * @name: name of the store; differs between jobs
- * @mesh: connections to the others
+ * @mesh: connections to the other processes
  * @text: message sent or received last
  */
 struct ang_pmi {
@@ -466,7 +466,7 @@ static int publish_card(struct ang_pmi *p)
 	return ret;
 }
 
-/* Chooses the version: the user's choice, or the newest that the launcher supports. */
+/* Chooses the version: the user's choice; without one, 2 under Slurm, else 1. */
 static int choose_version(struct ang_pmi *p)
 {
 	u32 version = getenv(ENV_SLURM) ? 2 : 1;
@@ -513,6 +513,14 @@ static struct ang_pmi self = { .fd = -1 };
 /* Held by the thread that uses @self. */
 static pthread_mutex_t self_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* After an error: ends the connections, so that the other processes do not wait. */
+static void pmi_break(struct ang_pmi *p, int err)
+{
+	ang_mesh_free(p->mesh);
+	p->mesh = NULL;
+	p->broken = err;
+}
+
 static int pmi_open(struct angara_job *job)
 {
 	int ret;
@@ -520,9 +528,11 @@ static int pmi_open(struct angara_job *job)
 	if (!getenv(ENV_FD))
 		return -ENOENT;
 	pthread_mutex_lock(&self_lock);
-	if (!self.mesh && !self.broken)
-		self.broken = pmi_join(&self);
 	ret = self.broken;
+	if (!ret && !self.mesh)
+		ret = pmi_join(&self);
+	if (ret)
+		pmi_break(&self, ret);
 	job->pmi = &self;
 	job->rank = self.rank;
 	job->size = self.size;
@@ -551,8 +561,8 @@ static int pmi_exchange(struct angara_job *job, const u32 *ranks, u32 nranks,
 		pmi_begin(p, p->limit_s);
 		ret = ang_mesh_exchange(p->mesh, get_card, p, p->limit_s, ranks,
 					nranks, tag, mine, len, all);
-		if (ret != -EMSGSIZE)
-			p->broken = ret;
+		if (ret && ret != -EMSGSIZE)
+			pmi_break(p, ret);
 	}
 	pthread_mutex_unlock(&self_lock);
 	return ret;
@@ -573,9 +583,7 @@ static void __attribute__((destructor)) pmi_leave(void)
 	pmi_begin(&self, self.limit_s && self.limit_s < PMI_LEAVE_S ?
 		  self.limit_s : PMI_LEAVE_S);
 	self.ops->bye(&self);
-	ang_mesh_free(self.mesh);
-	self.mesh = NULL;
-	self.broken = -EPIPE;
+	pmi_break(&self, -EPIPE);
 	pthread_mutex_unlock(&self_lock);
 }
 

@@ -2,9 +2,9 @@
 /*
  * Internal interfaces of the library; nothing here is exported.
  *
- * One thread at a time uses a context and its objects, so the only lock is that
- * of a domain.  Apart from threads, only the device accesses the data
- * concurrently; queue.c describes the order of these accesses.
+ * One thread at a time uses a context and its objects, so a context has no lock.  Threads share a
+ * domain and its cache of registrations, so each of these has a lock.  The device accesses a
+ * context's memory concurrently; queue.c describes the order of these accesses.
  */
 #ifndef ANG_LIB_H
 #define ANG_LIB_H
@@ -21,7 +21,7 @@
 #define ANG_PUBLIC	__attribute__((visibility("default")))
 
 /*
- * Index of operations that belong to no tree; those of tree t have index 1 + t.
+ * Indices of angara_ctx.by_tree: ANG_NO_TREE: operations of no tree; 1 + t: those of tree t.
  */
 #define ANG_NO_TREE	0
 #define ANG_TREE_SLOTS	(1 + ANGARA_MAX_TREES)
@@ -31,6 +31,7 @@
 #define ANG_IDLE_MSG		2U
 #define ANG_IDLE_WORDS		4U
 #define ANG_IDLE_POST		8U
+#define ANG_IDLE_CHECK		16U
 
 /* How the completion of an operation is handled, see completion.c. */
 #define ANG_SLOT_FREE		0
@@ -129,8 +130,8 @@ struct ang_missed {
 };
 
 /**
- * struct ang_strays - messages to teams that do not exist here yet, of some
- * senders
+ * struct ang_strays - messages to teams that do not exist here yet, from senders
+ * with the same hash, see strays_of()
  * @kept: the messages
  * @missed: records of the last dropped messages, at most ANG_MISSED_NUM
  * @nmissed: number of all dropped messages
@@ -152,8 +153,8 @@ struct ang_strays {
  * @nended: number of @ended
  * @busy: collectives in progress
  * @active: the collectives are being advanced; prevents recursion
- * @still: no team without a collective has work until a message arrives, an
- *	operation of the library completes, or a team fails
+ * @still: apart from collectives in progress, teams have no work until a message
+ *	arrives, an operation of the library completes, or a team fails
  */
 struct ang_colls {
 	struct angara_team *teams;
@@ -232,13 +233,14 @@ struct angara_domain {
  *	failed
  * @failed_node: node at fault of the last counted operation that failed;
  *	UINT32_MAX: none has failed
- * @idled: polls that found nothing since other threads last ran, ANG_IDLE_*
+ * @idled: kinds of events, ANG_IDLE_*, for which polls found nothing since other
+ *	threads last ran
  * @slots: operations that were passed to the device; cq_entries slots
  * @free_slot: first free slot, cq_entries if none is free
  * @held: regions that operations hold, by slot; NULL before the first
  * @ready: completions that the caller has yet to get, cq_entries places
- * @ready_head: index of the next to return, free running
- * @ready_tail: index of the next to write, free running
+ * @ready_head: index of the next completion to return, free running
+ * @ready_tail: index of the next completion to write, free running
  * @scratch: region of @scratch_mem, NULL before the first use
  * @scratch_mem: buffer for blocking calls that fetch a few bytes
  * @stage: memory through which elements are copied, see strided.c; NULL before
@@ -246,11 +248,11 @@ struct angara_domain {
  * @colls: software collectives
  * @flight: options of the operations of software collectives; its cookie
  *	changes
- * @flight_step: step of the next such operation
+ * @flight_step: step of the next operation with options @flight
  * @pool: devices of the fabric opened to program trees, NULL before the first
- * @trees: TreeIds of its teams, a bit for each
- * @turn: lets other threads use the context while a call waits, NULL if there are
- *	none
+ * @trees: TreeIds that the context has joined, a bit for each
+ * @turn: function of the program that lets other threads use the context while a
+ *	call waits; NULL: there is none
  * @turn_arg: argument of @turn
  */
 struct angara_ctx {
@@ -317,7 +319,7 @@ struct angara_ctx {
  * @access: ANGARA_ACCESS_*
  * @cached: range of the cache to which the region belongs; NULL: the caller
  *	registered it
- * @revoked: it was removed from the device
+ * @revoked: the region was removed from the device
  */
 struct angara_mr {
 	struct angara_domain *dom;
@@ -356,8 +358,8 @@ bool ang_reap(struct angara_ctx *ctx);
 bool ang_board_reap(struct angara_ctx *ctx, bool end);
 
 /*
- * Takes the last entry of the SQ off its board, before another entry is written
- * or the doorbell rings.
+ * If the last entry of the SQ is on a board, takes it off the board.  Called before another entry
+ * is written or the doorbell rings.
  */
 static inline void ang_board_settle(struct angara_ctx *ctx)
 {
@@ -387,7 +389,7 @@ void ang_turn(struct angara_ctx *ctx);
  * Lets other threads run if the caller polls again for the same kind of event,
  * since the caller then has nothing else to do.  The first poll that finds
  * nothing returns at once, since the caller may still handle earlier events.  A
- * caller that polls for several kinds in turn yields once per turn.
+ * caller that polls for several kinds of events in turn yields once per round.
  *
  * Return: true if other threads have run; then @dead is up to date.
  */

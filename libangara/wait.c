@@ -17,7 +17,7 @@
 #include "lib.h"
 
 #define ANG_NS_PER_MS	1000000ULL
-#define ANG_LOOK_MS	100	/* milliseconds between two checks, see coll_talk.c */
+#define ANG_LOOK_MS	100	/* milliseconds between two checks of members, see coll_talk.c */
 #define ANG_TURN_MS	1	/* longest sleep if threads share the context, milliseconds */
 #define ANG_SPIN_LOOKS	32	/* checks for events between two readings of the clock */
 
@@ -35,7 +35,10 @@ u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
 	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
 }
 
-/* Checks for events that came before the event sequence is read here. */
+/*
+ * Stores the event sequence for the next sleep, and reaps completions.  Events up to this sequence
+ * are visible to the caller's check; later ones end the sleep.  Return: as ang_reap().
+ */
 static bool ctx_look(struct angara_ctx *ctx)
 {
 	u32 seen = (u32)ang_counter(ctx, ANGARA_CTR_EVSEQ);
@@ -54,7 +57,7 @@ static int wait_event(struct angara_ctx *ctx, int timeout_ms)
 	return ret;
 }
 
-/* @start: the time now */
+/* Spins for up to ctx->spin_ns from @start, the time now.  Return: true: @done holds. */
 static bool wait_spin(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		      u64 start)
 {
@@ -98,8 +101,7 @@ static void spin_adapt(struct angara_ctx *ctx, u64 start)
 }
 
 /*
- * Waits asleep.  @end: time at which the wait ends, if @timeout_ms is not
- * negative.
+ * Sleeps until @done holds.  @end: time at which the wait ends, if @timeout_ms is not negative.
  */
 static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		       int timeout_ms, u64 end)
@@ -121,7 +123,7 @@ static int wait_asleep(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 		if (done(ctx, arg))
 			return 0;
 		if (ret == -ENODEV || ms == 0)
-			return ret ? ret : -ETIMEDOUT;
+			return ctx->dead ? -ENODEV : -ETIMEDOUT;
 		ret = wait_event(ctx, ms);
 		if (ret == -ETIMEDOUT)
 			ret = 0;
@@ -144,6 +146,9 @@ static int wait_longer(struct angara_ctx *ctx, ang_done_fn done, const void *arg
 		ctx->spin_ns = ctx->spin_most;
 		return 0;
 	}
+	/* A caller that only checks advances nodes, as a poll does: all others may sleep. */
+	if (!timeout_ms && !ctx->dead)
+		ang_idle(ctx, ANG_IDLE_CHECK);
 	ret = wait_asleep(ctx, done, arg, timeout_ms, end);
 	if (timeout_ms)
 		spin_adapt(ctx, start);
@@ -174,8 +179,8 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 }
 
 /*
- * Lets other threads run, and checks whether the device is gone.  The caller
- * polls, so it never sleeps.
+ * Lets other threads run, and checks whether the device is gone.  Does not sleep, since the caller
+ * polls.
  */
 void ang_turn(struct angara_ctx *ctx)
 {
@@ -196,10 +201,9 @@ ANG_PUBLIC int angara_ctx_fd(struct angara_ctx *ctx)
 }
 
 /*
- * Stores the sequence before the check, as above.  The check finds any
- * completion or message that came before; the device reports any that comes
- * later.  Arms the context before the check: a caller that cannot take what the
- * check finds sleeps until the next event.
+ * Stores the event sequence before the check.  The check finds any completion or message that came
+ * before; the device reports any that comes later.  Arms the context before the check, too: a
+ * caller that cannot take what the check finds sleeps until the next event.
  */
 ANG_PUBLIC int angara_ctx_arm(struct angara_ctx *ctx)
 {

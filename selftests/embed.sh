@@ -10,7 +10,7 @@ OUT=$VARIANTS/plain
 INSIDE=(-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -pthread
 	-Iselftests/embed -Ilibangara -Ilibangara/embed -Ilibangara/include
 	-Ilibangara/env -Ilibangara/topo -Iuapi -Idriver/model -Idriver)
-# As the library is built, so that programs for coverage count their lines, too.
+# Use the library's options, so that programs for coverage count their lines, too.
 read -ra optimize <<<"${VARIANT_CFLAGS:-${VARIANT_FLAGS[plain]}}"
 INSIDE+=("${optimize[@]}")
 

@@ -219,7 +219,7 @@ AT(angara_hw_row, ports, 8);
 AT(angara_hw_row, pkey, 16);
 AT(angara_hw_row, state, 20);
 AT(angara_hw_row, members, 21);
-AT(angara_hw_row, reserved, 22);
+AT(angara_hw_row, life, 22);
 
 SIZE(angara_adm_row, 40);
 AT(angara_adm_row, row, 0);

@@ -165,11 +165,13 @@ static bool reg_control(struct ang_view *v, struct ang_node *n)
 /*
  * The memory of a queue cannot be accessed, so the queue cannot report this
  * error.  Stop all queues and set the status register; otherwise the driver
- * would wait for a lost answer for ever.
+ * would wait for a lost answer for ever.  If this node is changing the routes,
+ * host_serve() ends the change: other nodes must not wait for it.
  */
 static void adm_fatal(struct ang_node *n)
 {
 	WRITE_ONCE(n->adm.fatal, 1);
+	ang_store_release(&n->db_admin, 1);
 }
 
 /**
@@ -224,13 +226,19 @@ static void row_out(struct angara_hw_row *hw, const struct angara_tree_row *row)
 	hw->epoch = cpu_to_le16(row->epoch);
 }
 
+/* Return: number of a row's life in commands and answers, never 0. */
+static __le16 life_out(const struct ang_tree *t)
+{
+	return cpu_to_le16((u16)(t->life % 0xFFFF + 1));
+}
+
 typedef u32 (*admin_fn)(struct ang_view *v, struct ang_node *n,
 			const struct angara_adm_cmd *cmd,
 			struct angara_adm_cpl *cpl);
 
 /*
- * Also executes FENCE: no step uses an entry of a region that an earlier step
- * has read.
+ * Executes NOP and FENCE.  A fence needs no work here: no step uses an entry of a
+ * region that an earlier step has read.
  */
 static u32 adm_nop(struct ang_view *v, struct ang_node *n,
 		   const struct angara_adm_cmd *cmd, struct angara_adm_cpl *cpl)
@@ -283,9 +291,11 @@ static u32 adm_tree_set(struct ang_view *v, struct ang_node *n,
 	u32 status;
 
 	ang_tree_row_in(&row, hw);
-	row.reserved = hw->state | hw->members | hw->reserved[0] | hw->reserved[1];
+	row.reserved = hw->state || hw->members || hw->life;
 	status = ang_tree_set(v, n, &row, le64_to_cpu(cmd->set.job), &rule);
 	cpl->value = cpu_to_le32(rule);
+	if (status == ANGARA_ADM_ST_OK)
+		cpl->row.life = life_out(&n->tree[row.tree]);
 	return status;
 }
 
@@ -293,6 +303,8 @@ static u32 adm_tree_clear(struct ang_view *v, struct ang_node *n,
 			  const struct angara_adm_cmd *cmd,
 			  struct angara_adm_cpl *cpl)
 {
+	if (cmd->set.row.life && cmd->set.row.life != life_out(&n->tree[cmd->tree]))
+		return ANGARA_ADM_ST_ABSENT;
 	return ang_tree_clear(v, n, cmd->tree);
 }
 
@@ -307,6 +319,7 @@ static u32 adm_tree_get(struct ang_view *v, struct ang_node *n,
 	row_out(&cpl->row, &t->row);
 	cpl->row.state = t->state;
 	cpl->row.members = t->members;
+	cpl->row.life = life_out(t);
 	cpl->value = cpu_to_le32(t->down_node);
 	return ANGARA_ADM_ST_OK;
 }
@@ -455,6 +468,7 @@ static bool must_wait(struct ang_view *v, struct ang_node *n,
 		return !ang_detour_ready(v, n, &cmd->route);
 	return cmd->opcode == ANGARA_ADM_TREE_SET &&
 	       cmd->set.row.tree < v->fab->cfg.trees &&
+	       n->tree[cmd->set.row.tree].state == ANGARA_TREE_STATE_UNSET &&
 	       n->tree[cmd->set.row.tree].abort_todo;
 }
 
@@ -591,6 +605,10 @@ static bool host_serve(struct ang_view *v, struct ang_node *n)
 		return true;
 	if (!ang_lost(v, n))
 		return adm_again(n);
+	if (adm->fatal) {
+		ang_detour_reset(v, n);
+		return true;
+	}
 	pi = reg_get(n, ANGARA_REG_ASQ_DB);
 	if (pi - adm->asq_ci > adm->entries)
 		return true;

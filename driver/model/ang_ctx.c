@@ -4,7 +4,7 @@
  */
 #include "ang_int.h"
 
-/* Members before @alive keep their values when a context is destroyed. */
+/* A new context inherits the members before this offset, apart from doorbells. */
 #define CLEARED_FROM	offsetof(struct ang_ctx, alive)
 
 /**
@@ -56,10 +56,11 @@ u32 ang_ctx_create(struct ang_view *v, struct ang_node *n, u32 ctx,
 	/*
 	 * Do not reset the generation: answers to operations of the previous
 	 * context of this number must not match new operations.  Doorbells may
-	 * have been written before the context exists: clear them.
+	 * have been written before the context existed: clear them.
 	 */
 	WRITE_ONCE(c->db_sq, 0);
 	WRITE_ONCE(c->db_armed, 0);
+	WRITE_ONCE(c->nudge, 0);
 	ang_msg_destroy(v, n, c);
 	p2p_tx = c->p2p_tx;
 	memset((char *)c + CLEARED_FROM, 0, sizeof(*c) - CLEARED_FROM);
@@ -131,9 +132,10 @@ static void ctx_interrupt(struct ang_view *v, struct ang_node *n, struct ang_ctx
 	ang_interrupt(v, n, ANGARA_VEC_CTX(c->id));
 }
 
-#define NUDGE(life, pi)	((u64)(life) << 32 | (pi))
+#define NUDGE_SET	(1ULL << 48)	/* 0: there is no nudge */
+#define NUDGE(life, pi)	(NUDGE_SET | (u64)(life) << 32 | (pi))
 
-/* Is nudge @a (ang_reg_nudge()) for an earlier life, or index, than @b? */
+/* Is nudge @a (ang_reg_nudge()) of an earlier life than @b, or of an earlier index? */
 static bool nudge_older(u64 a, u64 b)
 {
 	s16 lives = (s16)((u16)(a >> 32) - (u16)(b >> 32));
@@ -152,7 +154,7 @@ void ang_reg_nudge(struct ang_view *v, u32 node, u32 ctx, u16 life, u32 pi)
 		return;
 	c = ang_ctx(v->fab, n, ctx);
 	old = READ_ONCE(c->nudge);
-	while (nudge_older(old, mine)) {
+	while (!old || nudge_older(old, mine)) {
 		seen = ang_cmpxchg(&c->nudge, old, mine);
 		if (seen == old)
 			break;
@@ -162,15 +164,28 @@ void ang_reg_nudge(struct ang_view *v, u32 node, u32 ctx, u16 life, u32 pi)
 	ang_wake(v, n, 0);
 }
 
-/* Advance the doorbell to the index of a nudge for this life of the context. */
+/*
+ * Advance the queue of a context to an index, unless it is outside of the ring, or
+ * a nudge or doorbell has advanced the queue further.
+ */
+static void sq_advance(struct ang_ctx *c, u32 pi)
+{
+	u32 entries = pi - c->sq_ci;
+
+	if (entries <= 1U << c->sq_log2 && entries > c->sq_pi - c->sq_ci)
+		c->sq_pi = pi;
+}
+
+/*
+ * Advance the queue to the index of a nudge for this life of the context.  Clear
+ * the nudge: indices are compared modulo 2^32, so an old index would seem new later.
+ */
 static void nudge_look(struct ang_ctx *c)
 {
-	u64 nudge = ang_load_acquire(&c->nudge);
-	u32 pi = (u32)nudge;
+	u64 nudge = READ_ONCE(c->nudge) ? ang_xchg(&c->nudge, 0) : 0;
 
-	if ((u16)(nudge >> 32) == c->life && (s32)(pi - c->sq_pi) > 0 &&
-	    pi - c->sq_ci <= 1U << c->sq_log2)
-		c->sq_pi = pi;
+	if (nudge && (u16)(nudge >> 32) == c->life)
+		sq_advance(c, (u32)nudge);
 }
 
 /*
@@ -179,15 +194,11 @@ static void nudge_look(struct ang_ctx *c)
 void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 {
 	struct ang_ctx *c = ang_ctx_get(v, n, ctx);
-	u32 pi;
 
 	if (!c)
 		return;
 	/* The index may be newer than the doorbell that woke the node. */
-	pi = ang_load_acquire(&c->db_sq);
-	/* Ignore an index outside of the ring. */
-	if (pi - c->sq_ci <= 1U << c->sq_log2)
-		c->sq_pi = pi;
+	sq_advance(c, ang_load_acquire(&c->db_sq));
 	nudge_look(c);
 	if (c->sq_pi != c->sq_ci)
 		ang_set_bit(n->tx, ctx);
@@ -209,8 +220,8 @@ void ang_doorbell(struct ang_view *v, struct ang_node *n, u32 ctx)
 /**
  * ang_ctx_doorbells() - handle the doorbells that have been written
  * @v: view
- * @n: node; ang_node.at is the context to begin with; if the step's work is
- *	used up, it is set to the context with which the next step continues
+ * @n: node; ang_node.at is the context to begin with, and out: if the step's work
+ *	is used up, the context with which the next step continues
  */
 void ang_ctx_doorbells(struct ang_view *v, struct ang_node *n)
 {

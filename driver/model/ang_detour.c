@@ -2,9 +2,10 @@
 /*
  * Routes around failures: a table that replaces the topology's routes.
  *
- * ANGARA_ADM_ROUTE_SET gives the rows of a new table, one router at a time, and
- * then has it used.  A fabric has two tables: one may be in use while the other
- * one gets new rows.  One node at a time changes them: ang_fabric.detour_by.
+ * ANGARA_ADM_ROUTE_SET gives the rows of a new table, one router at a time, then
+ * puts the table into use.  A fabric has two tables: one may be in use while the
+ * other one gets new rows.  Only one node at a time (ang_fabric.detour_by) writes
+ * rows or changes the routes.
  *
  * Old and new routes together could deadlock, and a packet that follows both
  * could go round in circles.  So routes change while no packet follows them:
@@ -13,12 +14,14 @@
  *     cycle.
  *  2. Nodes stop sending requests and results (ANG_DETOUR_HALT).  Answers and
  *     packets of trees continue.  The era (ang_lost.c) advances: a node that has
- *     handled it has seen the halt.
+ *     handled the new era has seen the halt.
  *  3. Requests are served and answers arrive, by the old routes, until the rings
  *     of both channels are empty.
- *  4. Packets follow the new routes, and the era advances again: nodes check
+ *  4. The era advances again.  When all nodes have handled it, operations whose
+ *     packets were dropped meanwhile by links of the old routes have ended.
+ *  5. Packets follow the new routes, and the era advances again: nodes check
  *     their operations against the new routes, and send again.
- *  5. When all nodes have handled that era, no step of a node reads the old
+ *  6. When all nodes have handled that era, no step of a node reads the old
  *     table any more.
  * So no operation ends because routes change, except those to nodes that the new
  * routes do not reach.
@@ -35,9 +38,10 @@
 #define DETOUR_CHECK	0
 #define DETOUR_HALTS	1	/* waits until all nodes have seen the halt */
 #define DETOUR_DRAINS	2	/* waits until no packet follows a route */
-#define DETOUR_TURNS	3	/* waits until all nodes follow the new routes */
-#define DETOUR_DONE	4
-#define DETOUR_WRONG	5	/* the table breaks a rule, at detour_at */
+#define DETOUR_FALLS	3	/* waits until all nodes have handled lost packets */
+#define DETOUR_TURNS	4	/* waits until all nodes follow the new routes */
+#define DETOUR_DONE	5
+#define DETOUR_WRONG	6	/* the table breaks a rule, at detour_at */
 
 /**
  * ang_detour_row() - compute the bytes of a row in a table
@@ -67,9 +71,9 @@ static u8 *row_at(const struct ang_fabric *fab, u32 number, u32 router)
 }
 
 /**
- * ang_detour_port() - ang_route() by a table
+ * ang_detour_port() - as ang_route(), but look up the route in a table
  * @fab: fabric
- * @detour: value of ang_fabric.detour
+ * @detour: value of ang_fabric.detour, or number of a table
  * @router: router
  * @dst: node
  */
@@ -92,7 +96,7 @@ static u32 spare_table(const struct ang_fabric *fab)
 	return (fab->detour & ANG_DETOUR_TABLE) == 1 ? 2 : 1;
 }
 
-/* Store ang_fabric.detour.  Counts a flaw before it is there, as ang_flaw_set(). */
+/* Store ang_fabric.detour.  A flaw is counted before it is stored, see ang_flaw_set(). */
 static void detour_store(struct ang_fabric *fab, u32 detour)
 {
 	u32 old = fab->detour;
@@ -109,8 +113,9 @@ static void detour_store(struct ang_fabric *fab, u32 detour)
 }
 
 /*
- * Does the route from @from to @dst lead to @dst, or to a port whose height is
- * less?  The route from there on is checked for its own router.
+ * Does the route from @from to @dst lead to @dst, or to a port of less height than
+ * the first port?  Straight on along a ring, ports may have equal heights.  The
+ * rest of the route is checked as the route of the router that has that port.
  */
 static bool route_descends(const struct ang_view *v, u32 number, u32 from, u32 dst)
 {
@@ -176,7 +181,7 @@ static bool table_check(struct ang_view *v)
 
 /*
  * Are the rings of requests and answers empty?  @moved: out: number of packets
- * that have arrived in them so far, modulo 2^64.
+ * that have arrived in these rings so far, modulo 2^64.
  */
 static bool rings_empty(struct ang_view *v, u64 *moved)
 {
@@ -201,9 +206,9 @@ static bool rings_empty(struct ang_view *v, u64 *moved)
 }
 
 /*
- * Does no packet follow a route?  Nodes send none, and a packet leaves its ring
- * after it is in the next one.  So if each ring is empty twice and no packet has
- * arrived in between, all of them are empty between the two.
+ * Are the routes free of packets?  Nodes send no requests and results, and a packet
+ * enters the next ring before it leaves its ring.  So if two passes find each ring
+ * empty, and no packet has arrived in between, all rings are empty at one moment.
  */
 static bool routes_idle(struct ang_view *v)
 {
@@ -238,6 +243,17 @@ static bool detour_step(struct ang_view *v, struct ang_node *n, u32 what)
 			ang_wake(v, n, 0);
 			return false;
 		}
+		/*
+		 * A link that goes down may drop packets before ang_port.fell is
+		 * set.  The thread that takes the link down holds a node; this node
+		 * handles the next era only after the thread has set ang_port.fell.
+		 */
+		fab->detour_step = DETOUR_FALLS;
+		ang_nodes_look(v);
+		return false;
+	case DETOUR_FALLS:
+		if (!ang_lost_seen(v))
+			return false;
 		fab->detour_step = DETOUR_TURNS;
 		detour_store(fab, what == ANGARA_ROUTE_USE ? spare_table(fab) : 0);
 		ang_nodes_look(v);
@@ -259,7 +275,7 @@ static u32 detour_refused(const struct ang_view *v, const struct angara_adm_rout
 	u32 length = le32_to_cpu(arg->length);
 	u32 i;
 
-	/* Routes are those of all nodes; see also ang_link_set(). */
+	/* A node must not change the routes of others; for cfg.remote, see ang_link_set(). */
 	if (fab->cfg.sealed || fab->cfg.remote)
 		return ANGARA_ADM_ST_SEALED;
 	if (!fab->detour_row)
@@ -277,7 +293,7 @@ static u32 detour_refused(const struct ang_view *v, const struct angara_adm_rout
 	return ANGARA_ADM_ST_OK;
 }
 
-/* Let a node change the routes.  Return: false if another node does. */
+/* Let a node change the routes.  Return: false if another node is changing them. */
 static bool detour_take(struct ang_fabric *fab, const struct ang_node *n)
 {
 	if (ang_load_acquire(&fab->detour_by) == n->id + 1)
@@ -339,7 +355,9 @@ u32 ang_detour_set(struct ang_view *v, struct ang_node *n,
 
 	if (status)
 		return status;
-	if (!detour_take(fab, n))
+	/* Another node may have ended its change since ang_detour_ready(). */
+	if (arg->what == ANGARA_ROUTE_ROW ? !detour_take(fab, n) :
+	    ang_load_acquire(&fab->detour_by) != n->id + 1)
 		return ANGARA_ADM_ST_EXISTS;
 	if (arg->what == ANGARA_ROUTE_ROW) {
 		status = row_read(v, n, arg);
@@ -351,7 +369,7 @@ u32 ang_detour_set(struct ang_view *v, struct ang_node *n,
 	return status;
 }
 
-/* End a halt before the new routes are in use. */
+/* If the new routes are not in use yet, cancel the change: end the halt. */
 static void halt_end(struct ang_view *v)
 {
 	if (!(v->fab->detour & ANG_DETOUR_HALT))
@@ -365,7 +383,7 @@ static void halt_end(struct ang_view *v)
  * @v: view
  * @n: node, held
  *
- * Packets follow the old routes or the new ones.
+ * Packets follow the old routes, or the new ones if these are in use already.
  *
  * Return: true; false if nodes may still read the old table: call again when the
  * node is woken.

@@ -103,7 +103,7 @@
 #define ANGARA_ADM_ST_DOWN	7	/* the tree is down */
 #define ANGARA_ADM_ST_DMA	8	/* access to host memory failed */
 #define ANGARA_ADM_ST_RULE	9	/* the row breaks the rule in angara_adm_cpl.value */
-#define ANGARA_ADM_ST_SEALED	10	/* nodes may not set link faults */
+#define ANGARA_ADM_ST_SEALED	10	/* nodes may not set link faults or routes */
 
 /**
  * struct angara_adm_domain - argument of DOMAIN_CREATE and DOMAIN_TABLE
@@ -170,7 +170,9 @@ struct angara_adm_msg {
  * @pkey: partition
  * @state: TREE_GET: ANGARA_TREE_STATE_*; else 0
  * @members: TREE_GET: joined participants; else 0
- * @reserved: 0
+ * @life: answers to TREE_SET and TREE_GET: number of the row's life, the time from
+ *	TREE_SET to TREE_CLEAR, 1..65535, wraps; TREE_CLEAR: the life to end, 0:
+ *	any; else 0
  */
 struct angara_hw_row {
 	__u8 tree;
@@ -183,7 +185,7 @@ struct angara_hw_row {
 	__le32 pkey;
 	__u8 state;
 	__u8 members;
-	__u8 reserved[2];
+	__le16 life;
 };
 
 /**
@@ -332,7 +334,8 @@ struct angara_adm_mgmt {
  *	lowest free place
  * @create: CTX_CREATE
  * @domain: DOMAIN_CREATE, DOMAIN_TABLE
- * @set: TREE_SET; TREE_CLEAR and TREE_GET use only the router
+ * @set: TREE_SET; TREE_CLEAR uses only the router and row.life, TREE_GET only
+ *	the router
  * @counters: COUNTERS
  * @msg: MSG_AREA
  * @text: DESCRIBE
@@ -364,7 +367,7 @@ struct angara_adm_cmd {
 
 /**
  * struct angara_adm_cpl - entry of the admin completion queue
- * @row: TREE_GET
+ * @row: TREE_GET; TREE_SET: only the life
  * @value: TREE_GET: node that took the tree down; TREE_SET: rule that the row
  *	breaks; DESCRIBE: bytes of the whole text; ROUTE_SET: router from
  *	which a route breaks a rule
@@ -446,7 +449,7 @@ struct angara_hw_mr {
 #define ANGARA_DROP_TARGET	4	/* no such context */
 #define ANGARA_DROP_MEMORY	5	/* key, bounds, access, DMA */
 #define ANGARA_DROP_ORDER	6	/* ReduceId not expected */
-#define ANGARA_DROP_LINK	7	/* the link is down */
+#define ANGARA_DROP_LINK	7	/* the link is down, or there is no route */
 #define ANGARA_DROP_NUM		8
 
 /*
@@ -499,8 +502,8 @@ struct angara_hw_tree_counters {
 	__le64 bcast_packets;	/* packets copied to children and the PE */
 	__le64 reduce_packets;	/* packets taken by the Reducer */
 	__le64 reduce_results;	/* results sent up, or from the root */
-	__le64 credits_sent;	/* credit packets to children, per 8 results */
-	__le64 credits_received;/* credit packets from the parent */
+	__le64 credits_sent;	/* credits, for 8 results each, sent to each child */
+	__le64 credits_received;/* credits from the parent */
 	__le64 credits_pe_count;/* credit packets to the PE after 128 results */
 	__le64 credits_pe_timer;/* credit packets to the PE after 4096 cycles */
 	__le64 up_credits;	/* results that may be sent up now */

@@ -2,7 +2,8 @@
 /*
  * Lost nodes, which no host runs any more, and links that are down.
  *
- * The era (ang_fabric.lost) counts losses and returns of nodes and links.
+ * The era (ang_fabric.lost) counts losses and returns of nodes and links.  A
+ * change of routes advances the era, too (ang_detour.c).
  * Another host may run lost nodes again.  Then all hosts of the fabric agree on
  * a new era: an operation that started in an earlier era cannot cross these
  * nodes.
@@ -39,8 +40,8 @@ static bool node_gone(struct ang_fabric *fab, u32 node)
 }
 
 /*
- * Can operations with a node not end, because it is lost or was reset after its
- * holder died?  Packets still pass through a node that was reset.
+ * Is a node lost, or is it reset because its holder died?  In both cases, no
+ * operation with this node can end; but packets pass through a node that is reset.
  */
 static bool ends_nothing(struct ang_fabric *fab, u32 node)
 {
@@ -48,7 +49,7 @@ static bool ends_nothing(struct ang_fabric *fab, u32 node)
 	       (node != ANG_NONE && ang_recover_torn(fab, node));
 }
 
-/* Is a link down, or its neighbor lost? */
+/* Is the link of a port down? */
 static bool port_down(const struct ang_port *port)
 {
 	return READ_ONCE(port->flaws) & ANG_FLAW_DOWN;
@@ -167,8 +168,8 @@ u32 ang_lost_since(struct ang_view *v, struct ang_node *n, u32 to, u32 era)
  * @p: request
  *
  * The sender ended the operation if a link of the path there or back went down
- * after it started.  Even if the link is up again, the request must not be
- * executed after later operations of the sender.
+ * after the operation started.  Even if the link is up again, the request must
+ * not be executed after later operations of the sender.
  */
 bool ang_lost_request(struct ang_view *v, struct ang_node *n,
 		      const struct ang_pkt *p)
@@ -206,7 +207,7 @@ static u32 row_culprit(struct ang_view *v, struct ang_node *n,
  */
 u32 ang_lost_result(struct ang_view *v, struct ang_node *n, const struct ang_tree *t)
 {
-	/* The root may be a switch, to which there is no route. */
+	/* No route leads to a root that is a switch: search only the path from it. */
 	if (t->root >= v->topo.nodes)
 		return way_walk(v, t->root, n->id).lost;
 	return way_to(v, n, t->root)->back.lost;
@@ -260,8 +261,12 @@ static void op_lost(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 	    !ang_op_is_p2p(op))
 		return;
 	lost = ang_lost_since(v, n, op->dst_node, op->era);
-	if (lost == ANG_NONE)
+	if (lost == ANG_NONE) {
+		/* Later routes may use links that fell before this era and are up again. */
+		if (ang_later(n->losing, op->era))
+			op->era = n->losing;
 		return;
+	}
 	if (op->state == ANG_OP_GHOST) {
 		ang_op_free(v, n, c, op);
 		return;
@@ -408,7 +413,7 @@ void ang_lost_forget(struct ang_node *n)
  * Only then may a link go up: otherwise a node whose packet the link dropped
  * would find no loss, and wait for an answer for ever.
  *
- * Return: true; false if not: all nodes are woken when that may have changed.
+ * Return: true; else false, and all nodes are woken when this may have changed.
  */
 bool ang_lost_seen(struct ang_view *v)
 {

@@ -31,11 +31,13 @@ static u32 request_way(struct ang_view *v, struct ang_node *n, u32 dst)
 bool ang_may_leave(struct ang_view *v, struct ang_node *n, u32 dst, u32 vc,
 		   u32 *dir)
 {
+	/* Read the halt before the route: it ends when the routes have changed. */
+	bool halted = vc == ANGARA_VC_REQ && ang_halted(v);
+
 	*dir = request_way(v, n, dst);
 	if (*dir == ANGARA_PORT_NONE)
 		return dst == n->id;
-	return !(vc == ANGARA_VC_REQ && ang_halted(v)) &&
-	       ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
+	return !halted && ang_link_room(v, n, ANGARA_PORT_NONE, *dir, vc);
 }
 
 static void count_tx(struct ang_view *v, struct ang_node *n,
@@ -281,8 +283,14 @@ static bool request_eject(struct ang_view *v, struct ang_node *n,
 	struct ang_pkt reply;
 	u32 dir;
 
-	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir) ||
-	    !ang_request_serve(v, n, p, &reply))
+	if (!ang_may_leave(v, n, p->src_node, ANGARA_VC_RSP, &dir)) {
+		if (dir != ANGARA_PORT_NONE)
+			return false;
+		/* Routes have changed: there is none for the answer. */
+		ang_drop(v, n, p, ANGARA_DROP_LINK, 1);
+		return true;
+	}
+	if (!ang_request_serve(v, n, p, &reply))
 		return false;
 	if (dir == ANGARA_PORT_NONE)
 		ang_answer_eject(v, n, &reply);
@@ -350,6 +358,9 @@ bool ang_p2p_ring(struct ang_view *v, struct ang_node *n, struct ang_ring *r,
 	if (out != ANGARA_PORT_NONE) {
 		if (!pass_on(v, n, p, dir, vc, out))
 			return false;
+	} else if (p->dst_node != n->id) {
+		/* Routes have changed: none leads to the destination now. */
+		ang_drop(v, n, p, ANGARA_DROP_LINK, 1);
 	} else if (vc == ANGARA_VC_REQ ? ang_lost_request(v, n, p) :
 					 ang_lost_answer(v, p)) {
 		ang_drop(v, n, p, ANGARA_DROP_STALE, 1);
@@ -421,8 +432,8 @@ static bool train_inject(struct ang_view *v, struct ang_node *n,
 	else
 		atomic_packet(v, n, c, op, &p);
 	/*
-	 * Check this first: once a payload buffer is filled, it cannot be put
-	 * back.
+	 * Check for a buffer for the answer first: the payload, once it is read,
+	 * cannot be put back.
 	 */
 	if (wants_data(&p) && op->dst_node == n->id && !may_answer(v, n))
 		return false;
@@ -456,8 +467,7 @@ static bool train_inject(struct ang_view *v, struct ang_node *n,
  * If another view takes the target meanwhile, the next train uses links, and
  * this function returns.
  *
- * Return: true if a train bypassed links; false if no train was sent, or only
- * by links.
+ * Return: true if a train was sent.
  */
 bool ang_p2p_express(struct ang_view *v, struct ang_node *n, struct ang_ctx *c,
 		     struct ang_op *op)

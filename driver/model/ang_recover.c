@@ -8,8 +8,8 @@
  * Recovery follows these rules:
  *
  *  - A packet is on a link from the moment at which the ring's put is stored.
- *    The rings of a torn node's neighbours stay consistent.  Packets in flight
- *    on links with faults of a torn node arrive at once.
+ *    The rings of a torn node's neighbours stay consistent.  If a link of a torn
+ *    node has faults, its packets in flight arrive at once.
  *  - A point-to-point packet that passes through a torn node is forwarded.  A
  *    node records which packet it is about to forward (struct ang_pass).  So
  *    recovery can tell whether a packet in a ring was forwarded already: no
@@ -111,7 +111,7 @@ static struct ang_ring *out_ring(struct ang_fabric *fab, struct ang_node *n,
 			nr % ANGARA_VC_NUM);
 }
 
-/* Take a node for recovery, if no view holds the node. */
+/* Take a node for recovery; if a view holds the node, mark the node as torn. */
 static void node_fence(struct ang_node *n)
 {
 	u64 old = READ_ONCE(n->sched);
@@ -213,7 +213,9 @@ void ang_recover_copy(void *to, const struct ang_fabric *from)
 	struct ang_fabric *fab = to;
 	u32 i;
 
-	memcpy(to, from, from->off_text + from->text_size + 1);
+	/* As ang_fabric_size(): the tables of routes are last. */
+	memcpy(to, from, from->off_detour +
+			 2ULL * from->cfg.topo.routers * from->detour_row);
 	for (i = 0; i < fab->cfg.topo.routers; i++) {
 		struct ang_node *n = ang_node(fab, i);
 
@@ -281,7 +283,7 @@ static void ctx_reset(struct ang_fabric *fab, struct ang_node *n, u32 ctx)
 
 	memset(ang_op(n, c, 0), 0, fab->cfg.ops * sizeof(struct ang_op));
 	memset((char *)c + ANG_CTX_STATE, 0, sizeof(*c) - ANG_CTX_STATE);
-	/* Skip a number of each: the stopped thread may have used the next. */
+	/* Skip a life and a generation: the stopped thread may have used the next. */
 	c->life = kept.life + 1U;
 	c->opgen = kept.opgen + 1U;
 }

@@ -3,7 +3,7 @@
  * Reducer and credit unit (document 000, sections 3.3 and 3.4).
  *
  * Each (TreeId, ReduceId) has a slot.  The slot holds the first contribution;
- * the others are combined into its payload, which no other node uses.  Each
+ * later contributions are combined into its payload, which no other node uses.  Each
  * participant and child has a place in the slot and contributes once.  All
  * participants cut a reduction into the same trains, so a train uses the slot
  * of its first ReduceId.  If the order of combining matters, ang_order.c
@@ -11,8 +11,8 @@
  *
  * A node may send 16 results up, then 8 more for every credit packet from its
  * parent; the parent sends a credit packet for every 8 results that it has
- * issued itself.  So for each contribution that arrives, the slot is free or
- * holds the same reduction.
+ * issued itself.  So when a contribution arrives, its slot is free or holds the
+ * reduction that the contribution belongs to.
  */
 #include "ang_int.h"
 
@@ -90,7 +90,10 @@ static void slot_begin(struct ang_tree *t, struct ang_slot *s,
 		t->cnt.max_in_flight = t->in_flight;
 }
 
-/* Does a packet belong neither to the reduction of a slot nor to a new one? */
+/*
+ * Does a packet contradict the reduction in its slot, or, if the slot is free, a
+ * reduction in another slot?
+ */
 static bool slot_disagrees(struct ang_tree *t, struct ang_slot *s,
 			   const struct ang_pkt *p)
 {
@@ -182,6 +185,8 @@ void ang_reduce_take(struct ang_view *v, struct ang_node *n, struct ang_tree *t,
 static bool result_send(struct ang_view *v, struct ang_node *n,
 			struct ang_pkt *p)
 {
+	/* Read the halt before the route, as ang_may_leave() does. */
+	bool halted = ang_halted(v);
 	struct ang_pkt r = *p;
 	u32 dir;
 
@@ -201,7 +206,7 @@ static bool result_send(struct ang_view *v, struct ang_node *n,
 		ang_result_p2p(v, n, &r);
 	else if (dir == ANGARA_PORT_NONE)
 		ang_drop(v, n, p, ANGARA_DROP_LINK, 1);
-	else if (ang_halted(v) ||
+	else if (halted ||
 		 !ang_link_send(v, n, &r, ANGARA_PORT_NONE, dir, ANGARA_VC_RSP))
 		return false;
 	p->type = ANG_PKT_RESULT;

@@ -91,7 +91,8 @@ static void statuses_as_errors(struct kunit *test)
 		{ ANGARA_ADM_ST_DOWN, -ENETDOWN },
 		{ ANGARA_ADM_ST_DMA, -EIO },
 		{ ANGARA_ADM_ST_RULE, -EINVAL },
-		{ ANGARA_ADM_ST_RULE + 1, -EIO },
+		{ ANGARA_ADM_ST_SEALED, -EOPNOTSUPP },
+		{ ANGARA_ADM_ST_SEALED + 1, -EIO },
 		{ 255, -EIO },
 	};
 	struct angara_tree_get get;
@@ -151,7 +152,7 @@ static void breaks_and_lets_go(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, f->adev->broken);
 	KUNIT_EXPECT_FALSE(test, f->adev->stuck);
 	KUNIT_EXPECT_EQ(test, 0, f->reg[ANGARA_REG_CONTROL / 4]);
-	/* Sleepers on the files of the device and of the context wake. */
+	/* Sleepers on files of the device wake, with and without a context. */
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&with) & EPOLLERR);
 	KUNIT_EXPECT_TRUE(test, sleeper_end(&without) & EPOLLERR);
 	KUNIT_EXPECT_EQ(test, EPOLLERR, (__force int)fake_poll(filp, NULL));
@@ -224,55 +225,52 @@ static void destroy_refused(struct kunit *test)
 }
 
 /**
- * struct joiner - a thread that joins a tree
+ * struct caller - a thread that calls an ioctl
  * @task: the thread
  * @mm: address space of @arg
- * @filp: file of the context that joins
- * @arg: user address of the thread's struct angara_join
+ * @filp: file of the device or of a context
+ * @cmd: ANGARA_IOCTL_*
+ * @arg: user address of the argument
  * @ret: result of the ioctl
  * @done: the ioctl has returned
  */
-struct joiner {
+struct caller {
 	struct task_struct *task;
 	struct mm_struct *mm;
 	struct file *filp;
+	u32 cmd;
 	unsigned long arg;
 	long ret;
 	struct completion done;
 };
 
-static int joiner_run(void *arg)
+static int caller_run(void *arg)
 {
-	struct joiner *j = arg;
+	struct caller *c = arg;
 
 	allow_signal(SIGKILL);
-	kthread_use_mm(j->mm);
-	j->ret = j->filp->f_op->unlocked_ioctl(j->filp, ANGARA_IOCTL_JOIN, j->arg);
-	kthread_unuse_mm(j->mm);
-	complete_all(&j->done);
-	/* kthread_stop() waits for the end of the thread, even if the caller is killed. */
+	kthread_use_mm(c->mm);
+	c->ret = c->filp->f_op->unlocked_ioctl(c->filp, c->cmd, c->arg);
+	kthread_unuse_mm(c->mm);
+	complete_all(&c->done);
+	/* kthread_stop() needs the thread, so do not end earlier, even if killed. */
 	while (!kthread_should_stop())
 		msleep(20);
 	return 0;
 }
 
-static void joiner_start(struct fake *f, struct joiner *j, unsigned long arg)
+static void caller_start(struct fake *f, struct caller *c, const void *arg, size_t len)
 {
-	struct angara_join join = { .size = sizeof(join), .tree = 3 };
-
-	j->mm = current->mm;
-	j->arg = arg;
-	init_completion(&j->done);
-	KUNIT_ASSERT_EQ(f->test, 0, copy_to_user((void __user *)arg, &join,
-						 sizeof(join)));
-	f->holds = true;
-	j->task = kthread_run(joiner_run, j, "angara_join");
-	KUNIT_ASSERT_FALSE(f->test, IS_ERR(j->task));
+	c->mm = current->mm;
+	init_completion(&c->done);
+	KUNIT_ASSERT_EQ(f->test, 0, copy_to_user((void __user *)c->arg, arg, len));
+	c->task = kthread_run(caller_run, c, "angara_caller");
+	KUNIT_ASSERT_FALSE(f->test, IS_ERR(c->task));
 }
 
-static bool joiner_ends(struct joiner *j)
+static bool caller_ends(struct caller *c)
 {
-	return wait_for_completion_timeout(&j->done, 10 * HZ);
+	return wait_for_completion_timeout(&c->done, 10 * HZ);
 }
 
 /*
@@ -281,14 +279,15 @@ static bool joiner_ends(struct joiner *j)
  */
 static void many_commands_at_once(struct kunit *test)
 {
+	struct angara_join join = { .size = sizeof(join), .tree = 3 };
 	struct fake *f = test->priv;
 	unsigned long mem = fake_user(f, PAGE_SIZE), end;
-	struct joiner *j;
+	struct caller *c;
 	struct file *filp;
 	u32 i;
 
-	j = kunit_kcalloc(test, FAKE_CTXS, sizeof(*j), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, j);
+	c = kunit_kcalloc(test, FAKE_CTXS, sizeof(*c), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, c);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(mem));
 	f->adev->timeout = 60 * HZ;
 	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
@@ -298,9 +297,12 @@ static void many_commands_at_once(struct kunit *test)
 	 * Create all contexts first, so JOIN commands take consecutive slots.
 	 */
 	for (i = 0; i < FAKE_CTXS; i++)
-		j[i].filp = fake_ctx_of(f, fake_open_ctx(f));
+		c[i].filp = fake_ctx_of(f, fake_open_ctx(f));
+	f->holds = true;
 	for (i = 0; i < FAKE_CTXS; i++) {
-		joiner_start(f, &j[i], mem + 64 * i);
+		c[i].cmd = ANGARA_IOCTL_JOIN;
+		c[i].arg = mem + 64 * i;
+		caller_start(f, &c[i], &join, sizeof(join));
 		end = jiffies + 10 * HZ;
 		while (READ_ONCE(f->num_held) <= i && time_before(jiffies, end))
 			msleep(20);
@@ -310,17 +312,17 @@ static void many_commands_at_once(struct kunit *test)
 			break;
 	}
 	KUNIT_EXPECT_EQ(test, FAKE_CTXS, i);
-	for (i = 0; i < FAKE_CTXS && j[i].task; i += 2) {
-		send_sig(SIGKILL, j[i].task, 1);
-		KUNIT_EXPECT_TRUE(test, joiner_ends(&j[i]));
-		KUNIT_EXPECT_EQ(test, -EINTR, j[i].ret);
+	for (i = 0; i < FAKE_CTXS && c[i].task; i += 2) {
+		send_sig(SIGKILL, c[i].task, 1);
+		KUNIT_EXPECT_TRUE(test, caller_ends(&c[i]));
+		KUNIT_EXPECT_EQ(test, -EINTR, c[i].ret);
 	}
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 	fake_answer(f);
-	for (i = 0; i < FAKE_CTXS && j[i].task; i++) {
-		KUNIT_EXPECT_TRUE(test, joiner_ends(&j[i]));
-		KUNIT_EXPECT_EQ(test, i % 2 ? 0 : -EINTR, j[i].ret);
-		kthread_stop(j[i].task);
+	for (i = 0; i < FAKE_CTXS && c[i].task; i++) {
+		KUNIT_EXPECT_TRUE(test, caller_ends(&c[i]));
+		KUNIT_EXPECT_EQ(test, i % 2 ? 0 : -EINTR, c[i].ret);
+		kthread_stop(c[i].task);
 	}
 	/* After the answers, the slots of killed callers can be used again. */
 	for (i = 0; i < 2 * ANG_ADM_ENTRIES; i++) {
@@ -332,6 +334,33 @@ static void many_commands_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2 * ANG_ADM_ENTRIES, i);
 	KUNIT_EXPECT_FALSE(test, f->adev->broken);
 	vm_munmap(mem, PAGE_SIZE);
+}
+
+/* The device can be stopped while a check of a tree waits for a tree lock. */
+static void check_waits_outside(struct kunit *test)
+{
+	struct angara_tree_verify v = { .size = sizeof(v), .tree = 3 };
+	struct fake *f = test->priv;
+	unsigned long end = jiffies + 10 * HZ;
+	struct caller c = { .cmd = ANGARA_IOCTL_TREE_CHECK, .arg = f->ubuf };
+	bool can_stop;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	c.filp = fake_open(f);
+	mutex_lock(&f->adev->tree_lock);
+	caller_start(f, &c, &v, sizeof(v));
+	/* Wait until the thread sleeps killably: it does so only for tree_lock. */
+	while (!(READ_ONCE(c.task->__state) & TASK_WAKEKILL) &&
+	       time_before(jiffies, end))
+		msleep(20);
+	can_stop = down_write_trylock(&f->adev->registration_lock);
+	if (can_stop)
+		up_write(&f->adev->registration_lock);
+	mutex_unlock(&f->adev->tree_lock);
+	KUNIT_EXPECT_TRUE(test, can_stop);
+	KUNIT_EXPECT_TRUE(test, caller_ends(&c));
+	KUNIT_EXPECT_EQ(test, 0, c.ret);
+	kthread_stop(c.task);
 }
 
 /*
@@ -429,6 +458,41 @@ static void events_over_laps(struct kunit *test)
 	}
 }
 
+/* Adds @n events; the core takes none of them before all are in the queue. */
+static void add_events(struct fake *f, u32 n)
+{
+	down_write(&f->adev->registration_lock);
+	while (n--)
+		fake_event(f, ANGARA_AEV_RX_ERROR, 0, 0);
+	up_write(&f->adev->registration_lock);
+	flush_work(&f->adev->aeq_work);
+}
+
+/*
+ * The core reads all rows again, once, if events report lost events, or if the queue
+ * was full, so the adapter may have dropped events that no later event reports.
+ */
+static void events_lost(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	u32 *count = &f->count[ANGARA_ADM_TREE_GET];
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_tree_set(f, filp, 3, 1, 0));
+	f->row[3].state = ANGARA_TREE_STATE_UNSET;
+	add_events(f, ANG_AEQ_ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, 0, *count);
+	KUNIT_EXPECT_TRUE(test, f->adev->own.rows.entry[3].set);
+	add_events(f, ANG_AEQ_ENTRIES);
+	KUNIT_EXPECT_EQ(test, FAKE_TREES, *count);
+	KUNIT_EXPECT_FALSE(test, f->adev->own.rows.entry[3].set);
+	f->lost = 1;
+	add_events(f, ANG_AEQ_ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, 2 * FAKE_TREES, *count);
+}
+
 static void interrupts(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -469,9 +533,11 @@ static struct kunit_case admin_cases[] = {
 	KUNIT_CASE(stuck_keeps_its_memory),
 	KUNIT_CASE(destroy_refused),
 	KUNIT_CASE(many_commands_at_once),
+	KUNIT_CASE(check_waits_outside),
 	KUNIT_CASE(closed_before_the_answer),
 	KUNIT_CASE(late_files_do_not_wait),
 	KUNIT_CASE(events_over_laps),
+	KUNIT_CASE(events_lost),
 	KUNIT_CASE(interrupts),
 	{}
 };

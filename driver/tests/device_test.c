@@ -67,6 +67,30 @@ static void unknown_fabrics(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_bytes(f));
 }
 
+/*
+ * The description has more parts than there are slots for commands.  Its last part,
+ * which is short, comes in a buffer that an earlier part has filled.
+ */
+static void long_fabric(struct kunit *test)
+{
+	u32 i, len, size = (ANG_ADM_ENTRIES + 2) * ANG_DESCRIBE_BYTES - 10;
+	struct fake *f = test->priv;
+	char *text = kunit_kzalloc(test, size + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	len = scnprintf(text, size, "graph test\n");
+	for (i = 0; i < 8; i++)
+		len += scnprintf(text + len, size - len, "node n%u\n", i);
+	for (i = 0; i < 7; i++)
+		len += scnprintf(text + len, size - len, "n%u:0 n%u:5\n", i, i + 1);
+	memset(text + len, '#', size - len);
+	text[size - 1] = '\n';
+	f->text = text;
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	text[size - 1] = 0;
+	KUNIT_EXPECT_STREQ(test, text, f->adev->graph->text);
+}
+
 static void never_ready(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -145,6 +169,7 @@ static const struct call calls[] = {
 	CALL(TREE_CLEAR, tree_clear, ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER),
 	CALL(TREE_DELEGATE, tree_delegate, 0),
 	CALL(TREE_CHECK, tree_verify, 0),
+	CALL(MANAGE, manage, 0),
 	CALL(JOIN, join, ANGARA_JOIN_PLACE, .on_ctx = true),
 	CALL(LEAVE, join, 0, .on_ctx = true),
 	CALL(KICK, kick, ANGARA_KICK_SQ | ANGARA_KICK_ARM, .on_ctx = true),
@@ -204,7 +229,7 @@ static void without_domain_or_adapter(struct kunit *test)
 {
 	const struct call *c = test->param_value;
 	struct fake *f = test->priv;
-	u32 arg[32] = { c->size };
+	u32 arg[64] = { c->size };
 	struct file *filp, *other;
 
 	KUNIT_ASSERT_LE(test, c->size, sizeof(arg));
@@ -296,7 +321,7 @@ static u32 take_all(struct fake *f, u32 uid, bool admin, int *ret)
 }
 
 /*
- * A user gets half of the free contexts, rounded up; administrators the rest.
+ * A user gets half of the free contexts, rounded up; administrators get the rest.
  */
 static void shares_of_users(struct kunit *test)
 {
@@ -359,6 +384,7 @@ static void no_partition_no_domain(struct kunit *test)
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE_PARAM(strangers_are_refused, stranger_gen_params),
 	KUNIT_CASE(unknown_fabrics),
+	KUNIT_CASE(long_fabric),
 	KUNIT_CASE(never_ready),
 	KUNIT_CASE(never_stops),
 	KUNIT_CASE(no_memory_for_queues),

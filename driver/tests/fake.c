@@ -10,7 +10,7 @@
 
 #include "fake.h"
 
-/* Base of DMA addresses: no DMA address is also an address of the CPU. */
+/* Offset of DMA addresses without fake.merges: above all physical addresses. */
 #define BUS_OFFSET	BIT_ULL(52)
 
 static struct fake *to_fake(struct ang_dev *adev)
@@ -140,10 +140,11 @@ static void page_unmap(struct fake *f, unsigned long pfn, unsigned long bus_pfn)
 }
 
 /*
- * Maps a table: contiguously, as an IOMMU can, if fake.merges is set; else as
- * without an IOMMU.
+ * Maps a table.  If fake.merges is set, the DMA addresses are contiguous, as an
+ * IOMMU can make them.  Else they follow from the physical addresses.
  */
-static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
+static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt,
+			enum dma_data_direction dir)
 {
 	struct fake *f = to_fake(adev);
 	struct scatterlist *sg;
@@ -173,7 +174,8 @@ static int fake_dma_map(struct ang_dev *adev, struct sg_table *sgt)
 	return 0;
 }
 
-static void fake_dma_unmap(struct ang_dev *adev, struct sg_table *sgt)
+static void fake_dma_unmap(struct ang_dev *adev, struct sg_table *sgt,
+			   enum dma_data_direction dir)
 {
 	struct fake *f = to_fake(adev);
 	u64 bus = sg_dma_address(sgt->sgl);
@@ -305,6 +307,31 @@ static void describe(struct fake *f, const struct angara_adm_cmd *cmd,
 	cpl->value = cpu_to_le32(strlen(text));
 }
 
+/* Executes TREE_SET, TREE_CLEAR or TREE_GET for a row of the adapter's node. */
+static void row_command(struct fake *f, const struct angara_adm_cmd *cmd,
+			struct angara_adm_cpl *cpl)
+{
+	bool set = cmd->opcode == ANGARA_ADM_TREE_SET;
+	struct angara_hw_row *row;
+
+	if (set ? cmd->set.row.tree >= FAKE_TREES : cmd->tree >= FAKE_TREES)
+		return;
+	row = &f->row[set ? cmd->set.row.tree : cmd->tree];
+	if (set ? row->state : !row->state || (cmd->set.row.life &&
+					       cmd->set.row.life != row->life)) {
+		cpl->status = set ? ANGARA_ADM_ST_EXISTS : ANGARA_ADM_ST_ABSENT;
+		return;
+	}
+	if (set) {
+		*row = cmd->set.row;
+		row->state = ANGARA_TREE_STATE_UP;
+		row->life = cpu_to_le16(++f->lives);
+	}
+	if (cmd->opcode == ANGARA_ADM_TREE_CLEAR)
+		row->state = ANGARA_TREE_STATE_UNSET;
+	cpl->row = *row;
+}
+
 static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
 {
 	u32 index = f->answers++;
@@ -317,8 +344,10 @@ static void answer(struct fake *f, const struct angara_adm_cmd *cmd)
 
 	if (f->wrong_tag)
 		cpl.tag ^= cpu_to_le16(0x8000);
-	if (cmd->opcode == ANGARA_ADM_TREE_GET)
-		cpl.row.state = ANGARA_TREE_STATE_UP;
+	if (!cpl.status && (cmd->opcode == ANGARA_ADM_TREE_SET ||
+			    cmd->opcode == ANGARA_ADM_TREE_CLEAR ||
+			    cmd->opcode == ANGARA_ADM_TREE_GET))
+		row_command(f, cmd, &cpl);
 	if (cmd->opcode == ANGARA_ADM_DESCRIBE && !cpl.status)
 		describe(f, cmd, &cpl);
 	slot = fake_at(f, reg64(f, ANGARA_REG_ACQ_LO) +
@@ -369,6 +398,7 @@ void fake_event(struct fake *f, u8 type, u32 index, u32 value)
 		.index = cpu_to_le32(index),
 		.value = cpu_to_le32(value),
 		.type = type,
+		.lost = f->lost,
 		.phase = !((entry / ANG_AEQ_ENTRIES) & 1),
 	};
 	struct angara_hw_event *slot;
@@ -433,6 +463,7 @@ static void fake_write32(struct ang_dev *adev, u32 off, u32 val)
 		*reg(f, ANGARA_REG_ASQ_DB) = 0;
 		f->answers = 0;
 		f->aeq_pi = 0;
+		memset(f->row, 0, sizeof(f->row));
 	}
 	if (off == ANGARA_REG_ASQ_DB)
 		while (index != val)
@@ -491,7 +522,7 @@ struct fake *fake_new(struct kunit *test)
 	xa_init(&f->mapped);
 	xa_init(&f->bus);
 	regs_init(f);
-	/* No owner: this module is not in sysfs yet while its tests run. */
+	/* Pass no module as owner: this one is not in sysfs yet while its tests run. */
 	f->parent = __root_device_register("angara_test", NULL);
 	if (IS_ERR(f->parent))
 		return ERR_CAST(f->parent);

@@ -4,9 +4,9 @@
  * adapter that a test controls: it can answer wrongly, give no answer, or fail
  * to stop.
  *
- * The transport checks the memory that the core passes to the adapter.  No DMA
- * address is also an address of the CPU.  If memory is freed with wrong
- * arguments, or not freed in the end, the test fails.
+ * The transport checks the memory that the core passes to the adapter.  Except
+ * with fake.merges, no DMA address is also a physical address of memory.  If
+ * memory is freed with wrong arguments, or not freed in the end, the test fails.
  */
 #ifndef ANG_TESTS_FAKE_H
 #define ANG_TESTS_FAKE_H
@@ -59,16 +59,20 @@ struct fake_mem {
  * @holds: the adapter answers commands only when the test calls fake_answer()
  * @held: held commands
  * @num_held: number of @held
- * @wrong_tag: completions have another tag than their commands
+ * @row: rows of the adapter's node; the state of a row that is not set is 0
+ * @lives: angara_hw_row.life assigned last
+ * @wrong_tag: completions do not have the tags of their commands
  * @unready: the adapter does not become ready
- * @absent: not on the bus: all registers read all ones, commands are lost
+ * @absent: the adapter is not on the bus: all registers read all ones, and
+ *	commands are lost
  * @unstoppable: a reset does not stop the adapter
  * @master: the adapter can access memory
  * @uncuttable: the adapter can still access memory after dma_disable
  * @guarded: the core must free no memory while the adapter can access memory
  * @on_command: called before a command is answered, or NULL
  * @aeq_pi: events posted so far
- * @ci_writes: writes of the event queue's consumer index
+ * @lost: events that each event reports as lost
+ * @ci_writes: number of writes to the event queue's consumer index
  * @mems: memory from dma_alloc
  * @mapped: number of mappings of each page, by page frame number
  * @bus: page frame number of each mapped page, by page number of the DMA
@@ -76,8 +80,8 @@ struct fake_mem {
  * @merges: if not 0, each mapping is contiguous, as with an IOMMU, and the next
  *	mapping starts at this DMA address
  * @unmaps: calls of dma_unmap so far
- * @fail: 1: the next call of dma_alloc or dma_map fails; 2: the call after it,
- *	and so on; 0: none
+ * @fail: 1: the next call of dma_alloc or dma_map fails; 2: the call after the
+ *	next fails, and so on; 0: no call fails
  * @db_sq: last doorbell of each context
  * @db_arm: last arming of each context
  * @file: open files of the adapter
@@ -102,6 +106,8 @@ struct fake {
 	bool holds;
 	struct angara_adm_cmd held[ANG_ADM_ENTRIES];
 	u32 num_held;
+	struct angara_hw_row row[FAKE_TREES];
+	u16 lives;
 	bool wrong_tag;
 	bool unready;
 	bool absent;
@@ -111,6 +117,7 @@ struct fake {
 	bool guarded;
 	void (*on_command)(struct fake *f, const struct angara_adm_cmd *cmd);
 	u32 aeq_pi;
+	u8 lost;
 	u32 ci_writes;
 
 	struct list_head mems;
@@ -174,10 +181,10 @@ void fake_close(struct fake *f, struct file *filp);
  * returns.
  */
 void fake_fput(struct file *filp);
-/* Closes only the context's file. */
+/* Closes the file of the newest context of @filp, but not @filp. */
 void fake_close_ctx(struct fake *f, struct file *filp);
 struct file *fake_ctx_of(struct fake *f, struct file *filp);
-/* Waits until the objects of all closed files are destroyed. */
+/* Waits until the core has destroyed the objects of all closed files. */
 void fake_settle(struct fake *f);
 int fake_domain(struct fake *f, struct file *filp, u32 pkey);
 int fake_ctx_in(struct fake *f, struct file *filp, u32 sq, u32 cq,

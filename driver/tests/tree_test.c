@@ -100,7 +100,6 @@ static void unset_rows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EINVAL, fake_delegate(f, filp, FAKE_TREES, 0));
 	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_get(f, filp, FAKE_TREES, &get));
 	KUNIT_EXPECT_EQ(test, -EINVAL, fake_tree_clear(f, filp, FAKE_TREES, 0));
-	KUNIT_EXPECT_EQ(test, 0, f->count[ANGARA_ADM_TREE_GET]);
 }
 
 static void owned_rows_go_with_the_file(struct kunit *test)
@@ -117,8 +116,8 @@ static void owned_rows_go_with_the_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_clear(f, two, 1,
 						       ANGARA_TREE_CLEAR_OWNED));
 	/*
-	 * Row 2 is set again by another user: the file does not own the new
-	 * row.
+	 * Row 2 is set again through another file, so the first file does not
+	 * own the new row.
 	 */
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, two, 2, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, two, 2, 7, 0));
@@ -126,6 +125,51 @@ static void owned_rows_go_with_the_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, fake_tree_clear(f, two, 1, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, two, 2, 0));
 	KUNIT_EXPECT_EQ(test, 0, fake_tree_clear(f, two, 3, 0));
+}
+
+/* In-band management clears and replaces a row; no event reports this to the core. */
+static void rows_change_in_band(struct kunit *test)
+{
+	struct angara_tree_get get;
+	struct fake *f = test->priv;
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_ASSERT_EQ(test, 0, fake_delegate(f, filp, TREE, PKEY(ALICE)));
+	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, TREE, PKEY(ALICE),
+					       ANGARA_TREE_OWNED));
+	f->row[TREE].state = ANGARA_TREE_STATE_UNSET;
+	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, TREE, PKEY(ALICE),
+					       ANGARA_TREE_OWNED));
+	/* A row of another partition replaces the row: now only that partition has rights. */
+	f->row[TREE].life = cpu_to_le16(++f->lives);
+	f->row[TREE].pkey = cpu_to_le32(PKEY(BOB));
+	fake_as(f, ALICE, false);
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_tree_get(f, filp, TREE, &get));
+	KUNIT_EXPECT_EQ(test, -EPERM, fake_tree_clear(f, filp, TREE, 0));
+	fake_as_self(f);
+	fake_as(f, BOB, false);
+	KUNIT_EXPECT_EQ(test, 0, fake_tree_get(f, filp, TREE, &get));
+	KUNIT_EXPECT_EQ(test, PKEY(BOB), get.row.pkey);
+	fake_as_self(f);
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, ANGARA_TREE_STATE_UP, f->row[TREE].state);
+}
+
+/* Closing a file does not clear a row that has replaced the file's row in-band. */
+static void replaced_rows_stay(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	struct file *filp;
+
+	KUNIT_ASSERT_EQ(test, 0, fake_register(f));
+	filp = fake_open(f);
+	KUNIT_EXPECT_EQ(test, 0, fake_tree_set(f, filp, TREE, 7, ANGARA_TREE_OWNED));
+	f->row[TREE].life = cpu_to_le16(++f->lives);
+	fake_close(f, filp);
+	KUNIT_EXPECT_EQ(test, 1, f->count[ANGARA_ADM_TREE_CLEAR]);
+	KUNIT_EXPECT_EQ(test, ANGARA_TREE_STATE_UP, f->row[TREE].state);
 }
 
 static void refused_by_the_adapter(struct kunit *test)
@@ -172,13 +216,15 @@ static void rows_as_the_adapter_gets_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, le16_to_cpu(hw->pe));
 	KUNIT_EXPECT_EQ(test, 0x12345678, le32_to_cpu(hw->pkey));
 	KUNIT_EXPECT_EQ(test, 0xABCD, le16_to_cpu(hw->epoch));
-	KUNIT_EXPECT_NULL(test, memchr_inv(hw->reserved, 0, sizeof(hw->reserved)));
+	KUNIT_EXPECT_EQ(test, 0, le16_to_cpu(hw->life));
 }
 
 static struct kunit_case tree_cases[] = {
 	KUNIT_CASE_PARAM(rights_to_rows, right_gen_params),
 	KUNIT_CASE(unset_rows),
 	KUNIT_CASE(owned_rows_go_with_the_file),
+	KUNIT_CASE(rows_change_in_band),
+	KUNIT_CASE(replaced_rows_stay),
 	KUNIT_CASE(refused_by_the_adapter),
 	KUNIT_CASE(rows_as_the_adapter_gets_them),
 	{}

@@ -9,8 +9,8 @@
 
 static void reg_write64(struct emb_run *r, u32 node, u32 off, u64 val)
 {
-	emb_ring(r, node, off, (u32)val);
-	emb_ring(r, node, off + 4, (u32)(val >> 32));
+	emb_ring(r, NULL, node, off, (u32)val);
+	emb_ring(r, NULL, node, off + 4, (u32)(val >> 32));
 }
 
 static bool is_torn(const struct emb_run *r, u32 node)
@@ -73,9 +73,9 @@ int emb_node_start(struct emb_run *r, u32 node)
 	reg_write64(r, node, ANGARA_REG_ASQ_LO, at + offsetof(struct emb_admin, asq));
 	reg_write64(r, node, ANGARA_REG_ACQ_LO, at + offsetof(struct emb_admin, acq));
 	reg_write64(r, node, ANGARA_REG_AEQ_LO, at + offsetof(struct emb_admin, aeq));
-	emb_ring(r, node, ANGARA_REG_ADM_ENTRIES, EMB_ADM_ENTRIES);
-	emb_ring(r, node, ANGARA_REG_AEQ_ENTRIES, EMB_AEQ_ENTRIES);
-	emb_ring(r, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	emb_ring(r, NULL, node, ANGARA_REG_ADM_ENTRIES, EMB_ADM_ENTRIES);
+	emb_ring(r, NULL, node, ANGARA_REG_AEQ_ENTRIES, EMB_AEQ_ENTRIES);
+	emb_ring(r, NULL, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
 	return wait_for(r, node, is_ready, &node);
 }
 
@@ -90,8 +90,8 @@ struct answer {
 };
 
 /*
- * Compute the address each time, since the fabric may switch to another copy
- * meanwhile.
+ * Address of the answer.  Compute the address each time, since the fabric may
+ * switch to another copy meanwhile.
  */
 static const struct angara_adm_cpl *place_of(const struct emb_run *r,
 					     const struct answer *a)

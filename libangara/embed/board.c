@@ -6,12 +6,13 @@
  * Packets define the behaviour; boards must have the same effects.  If
  * possible, the entry of such a reduction stays in the SQ of its member, which
  * does not ring the doorbell.  The member copies its contribution to its share,
- * the memory of its context for this, and counts itself in.  The last member
- * combines all contributions in the order of the tree's rows, so the result has
- * the same bits as with packets.  It stores the result in its own share, and
- * decides that the reduction is done.  The others find this decision, copy the
- * result, and remove their entries from their queues: the adapters never see
- * them.  Long reductions are combined by all waiting members; see board_sum.c.
+ * memory in the segment that belongs to its context, and counts itself in.  The
+ * last member combines all contributions in the order of the tree's rows, so the
+ * result has the same bits as with packets.  It stores the result in its own
+ * share, and decides that the reduction is done.  The other members find this
+ * decision, copy the result, and remove their entries from their queues: the
+ * adapters never see these entries.  All waiting members combine long
+ * reductions; see board_sum.c.
  *
  * A member that stops waiting decides that the reduction uses packets.  It
  * rings the doorbells of all members that have contributed, whose queues
@@ -107,7 +108,7 @@ static_assert(EMB_BOARD_ROUTERS <= MARK_ROOT_MASK && ANGARA_MAX_TREES <= 64,
  * struct joined - a tree that the context has joined
  * @number: number of its last reduction
  * @wait: reductions until the next attempt to make a plan
- * @retry: @wait after the previous attempt
+ * @retry: value to which @wait was set after the last failed attempt
  * @skip: number of further reductions that use packets without trying the board
  * @vain: last value to which @skip was set
  * @plan: plan, NULL if there is none yet
@@ -124,8 +125,8 @@ struct joined {
 /**
  * struct emb_boards - trees of a context, and its reduction on a board
  * @trees: joined trees, one bit per TreeId
- * @at: tree of the reduction on a board; this member and those up to @counted
- *	are valid if ang_dev.boarded is set
+ * @at: tree of the reduction on a board; the fields from @at to @counted are
+ *	valid if ang_dev.boarded is set
  * @dev: device
  * @number: number of the reduction
  * @mark: identifies the reduction in shares
@@ -253,11 +254,11 @@ static void board_quit(struct emb_dev *d)
 
 	bs->dev->boarded = false;
 	if (!emb_gone(d))
-		emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
+		emb_ring(&d->run, d, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
 			 bs->pi);
 }
 
-/* Rings the doorbell of a context, if its share has a contribution. */
+/* Rings the doorbell of a context, if its share has a contribution with this mark. */
 static void share_ring(struct emb_run *r, struct emb_share *s, u32 node, u32 ctx,
 		       u64 mark)
 {
@@ -270,7 +271,10 @@ static void share_ring(struct emb_run *r, struct emb_share *s, u32 node, u32 ctx
 		emb_nudge(r, node, ctx, (u16)(entry >> 32), (u32)entry);
 }
 
-/* As emb_decide_packets(); also rings the doorbells of the other members. */
+/*
+ * Decides that a reduction uses packets, unless there is a decision.  Then rings the
+ * doorbells of the other members that have contributed.  Return: as emb_decide_packets().
+ */
 static enum emb_verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 {
 	struct emb_plan *p = d->boards->tree[tree].plan;
@@ -286,8 +290,8 @@ static enum emb_verdict go_by_packets(struct emb_dev *d, u32 tree, u32 number)
 }
 
 /*
- * Decides that the reduction with this mark uses packets, if it has no decision
- * yet.
+ * Decides that the reduction with this mark uses packets, unless there is a
+ * decision.  Then rings the doorbells of all members that have contributed.
  */
 static void share_settle(struct emb_run *r, u64 mark)
 {
@@ -330,8 +334,8 @@ void emb_boards_settle(struct emb_run *r, u32 router, u32 tree)
 }
 
 /*
- * After a reduction left its board for packets, makes the next ones use packets
- * at once.
+ * After a reduction left its board, the next ones use packets without trying the
+ * board, except with EMB_BOARDS_LONG.
  */
 static void skip_some(const struct emb_dev *d, struct joined *j)
 {
@@ -430,11 +434,12 @@ bool emb_board_open(struct ang_dev *dev)
 }
 
 /**
- * emb_board_wait() - take a reduction off its board before a thread sleeps
+ * emb_board_wait() - before a thread sleeps, take a reduction off its board,
+ * unless the reduction may stay
  * @dev: device of a context, with ang_dev.boarded
  *
  * Return: true: the reduction is done, and emb_board_look() will return true;
- * false: it may stay on the board for a while, or the adapter has the entry.
+ * false: the reduction stays on the board for now, or the adapter has the entry.
  */
 bool emb_board_wait(struct ang_dev *dev)
 {
@@ -444,8 +449,9 @@ bool emb_board_wait(struct ang_dev *dev)
 }
 
 /*
- * Takes the result if the reduction is done, else advances it.  Return: true: the
- * result is stored.
+ * Takes the result if the reduction is done.  Otherwise combines pieces of a long reduction.
+ * Passes the entry to the adapter if @end is set, if the members use packets, or if the entry has
+ * been on the board for too long.  Return: true: the result is stored.
  */
 static bool board_look(struct ang_dev *dev, bool end)
 {
@@ -631,7 +637,7 @@ bool emb_boards_take(struct ang_dev *dev, u32 pi)
 }
 
 /**
- * emb_board_leave() - end the use of boards before the context leaves a tree
+ * emb_board_leave() - end the use of boards for a tree that the context is about to leave
  */
 void emb_board_leave(struct emb_dev *d, u32 tree)
 {
@@ -666,8 +672,8 @@ void emb_board_join(struct emb_dev *d, u32 tree)
 			return;
 	}
 	/*
-	 * The row may have been cleared although the context has not left the
-	 * tree.
+	 * If the row was cleared and set again, the context joins again without
+	 * having left the tree: free its old plan.
 	 */
 	emb_board_leave(d, tree);
 	d->boards->tree[tree] = (struct joined){ 0 };

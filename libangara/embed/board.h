@@ -78,10 +78,16 @@ static inline u64 emb_plan_gen(const struct emb_plan *p)
 	return (u64)(u16)p->life << EMB_GEN_SHIFT;
 }
 
-/* Is a word, count or mark of this life of the tree? */
+/* Does a word, count or mark belong to this life of the tree? */
 static inline bool emb_plan_is_of(const struct emb_plan *p, u64 word)
 {
 	return word >> EMB_GEN_SHIFT == (u16)p->life;
+}
+
+/* Does a word or count belong to a later life of the tree?  A life wraps after 16 bits. */
+static inline bool emb_plan_is_before(const struct emb_plan *p, u64 word)
+{
+	return word && (s16)(u16)((word >> EMB_GEN_SHIFT) - p->life) > 0;
 }
 
 /* Member, plus 1, whose share has the last result; 0: there is none. */
@@ -109,8 +115,8 @@ static inline bool emb_num_reached(u32 a, u32 b)
 }
 
 /*
- * Return: state of reduction @number.  @gen: its life in the upper bits; other
- * bits are ignored.
+ * Return: state of reduction @number.  @gen: life of the reduction's tree, in the
+ * upper bits; other bits are ignored.
  */
 static inline enum emb_verdict emb_word_verdict(u64 gen, u64 word, u32 number)
 {

@@ -5,11 +5,11 @@
  *
  * A plan is read from the rows in the model, one router at a time, each while
  * the router is idle.  If a tree is open at its root, its rows belong together
- * (ang_tree_open.c).  If a row goes down, the row of the root goes down before
- * that row can be set again and reach the root.  So if the root is in the same
- * life before and after the walk, the plan belongs to this life.  Its
- * participants do not change: no further context can join, since all places are
- * taken, and a participant that leaves takes the tree down.
+ * (ang_tree_open.c).  If any row of the tree goes down, the root's row goes down
+ * before the lost row can be set again and reach the root.  So if the root's row
+ * is in the same life before and after the walk, the plan belongs to this life.
+ * The participants do not change: no further context can join, since all places
+ * are taken, and a participant that leaves takes the tree down.
  *
  * The order is that of the Reducers (ang_order.c): at each router its
  * participants by place, then its children by port.
@@ -22,7 +22,7 @@
 #define NO_PART		0xFFU
 
 /**
- * struct walk - routers from the root to the one being visited
+ * struct walk - a router on the path from the root to the router being visited
  * @router: router
  * @left: ports to children that are not visited yet
  * @sum: member into which contributions at the router are combined, NO_PART:
@@ -148,18 +148,25 @@ static bool plan_holds(struct emb_dev *d, u32 tree, const struct emb_plan *p)
 	       look.life == p->life;
 }
 
-/* Clears the board if its word belongs to an earlier life of the tree. */
-static void board_begin(const struct emb_plan *p)
+/*
+ * Clears the board if its word belongs to an earlier life of the tree.  Return:
+ * false: the word belongs to a later life: this process was stopped meanwhile.
+ */
+static bool board_begin(const struct emb_plan *p)
 {
 	u64 old = ang_load_acquire(&p->board->word);
 
 	while (!emb_plan_is_of(p, old)) {
-		u64 seen = ang_cmpxchg(&p->board->word, old, emb_plan_gen(p));
+		u64 seen;
 
+		if (emb_plan_is_before(p, old))
+			return false;
+		seen = ang_cmpxchg(&p->board->word, old, emb_plan_gen(p));
 		if (seen == old)
-			return;
+			break;
 		old = seen;
 	}
+	return true;
 }
 
 /*
@@ -200,8 +207,7 @@ static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
 	    !plan_holds(d, tree, p))
 		return -EAGAIN;
 	p->board = emb_board(d->fab, p->root, tree);
-	board_begin(p);
-	return 0;
+	return board_begin(p) ? 0 : -EAGAIN;
 }
 
 /**
@@ -210,7 +216,8 @@ static int plan_fill(struct emb_dev *d, u32 tree, struct emb_plan *p)
  * @tree: TreeId
  * @plan: out; the caller frees it
  *
- * Return: 0; -EAGAIN not now, try again; -E2BIG the tree is too large; -ENOMEM.
+ * Return: 0; -EAGAIN not now, try again; -E2BIG the tree has one member, or too
+ * many; -ENOMEM.
  */
 int emb_plan_make(struct emb_dev *d, u32 tree, struct emb_plan **plan)
 {

@@ -12,8 +12,8 @@
  * A decision is final.  While a member still has to read the decision on n,
  * @done cannot advance beyond n, since the member has not contributed to a
  * later reduction.  Numbers in words have EMB_NUM_BITS bits.  These are enough:
- * the numbers of two members differ at most by the entries of a CQ, and numbers
- * that are much older are replaced.
+ * the numbers of two members differ at most by the entries of a CQ, and
+ * emb_decide_packets() removes a result whose number is much older.
  */
 #include "ang_rules.h"
 #include "ang_types.h"
@@ -35,7 +35,7 @@ static u64 word_make(u64 gen, u32 owner, u32 done, u32 by_pkt)
  * @number: number of the reduction
  *
  * Return: the earlier decision; EMB_OPEN: there was none, so the caller has to
- * ring the doorbells of others.
+ * ring the doorbells of the members that have contributed.
  */
 enum emb_verdict emb_decide_packets(struct emb_board *b, u64 gen, u32 number)
 {
@@ -65,7 +65,8 @@ enum emb_verdict emb_decide_packets(struct emb_board *b, u64 gen, u32 number)
 
 /**
  * emb_decide_done() - decide that a reduction is done on the board
- * @p: plan of the last contributor, whose share has the result
+ * @p: plan of the member that decides.  If the reduction is short, this member's
+ *	share has the result
  * @number: number of the reduction
  *
  * Return: false: there was a decision already.
@@ -91,7 +92,8 @@ bool emb_decide_done(struct emb_plan *p, u32 number)
  * @p: plan
  * @number: number of the reduction
  *
- * Return: number of contributions so far; 0: a later reduction has begun.
+ * Return: number of contributions so far; 0: a later reduction, or a later life
+ * of the tree, has begun.
  */
 u32 emb_count_in(struct emb_plan *p, u32 number)
 {
@@ -104,8 +106,9 @@ u32 emb_count_in(struct emb_plan *p, u32 number)
 
 		if (old >> EMB_NUM_SHIFT == first >> EMB_NUM_SHIFT)
 			new = old + 1;
-		else if (emb_plan_is_of(p, old) &&
-			 emb_num_reached((u32)(old >> EMB_NUM_SHIFT), number))
+		else if (emb_plan_is_before(p, old) ||
+			 (emb_plan_is_of(p, old) &&
+			  emb_num_reached((u32)(old >> EMB_NUM_SHIFT), number)))
 			return 0;
 		seen = ang_cmpxchg(&p->board->count, old, new);
 		if (seen == old)

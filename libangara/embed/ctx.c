@@ -288,6 +288,7 @@ void emb_ctx_destroy(struct emb_dev *d)
 	}
 	if (emb_lost(d) ? !emb_has_fenced(d->fab) : !ret)
 		emb_heap_free(d->fab, d->mem);
+	d->fab->unclean |= ret && !emb_lost(d);
 	WRITE_ONCE(d->fab->mine[d->node], d->fab->mine[d->node] - 1);
 	d->ctx = NULL;
 }
@@ -303,11 +304,11 @@ int emb_kick(struct emb_dev *d, void *arg)
 	if (emb_broken(d->fab))
 		return -ENODEV;
 	if (cmd->flags & ANGARA_KICK_SQ)
-		emb_ring(&d->run, d->node,
+		emb_ring(&d->run, d, d->node,
 			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ,
 			 le32_to_cpu(READ_ONCE(d->ctl->sq_pi)));
 	if (cmd->flags & ANGARA_KICK_ARM)
-		emb_ring(&d->run, d->node,
+		emb_ring(&d->run, d, d->node,
 			 ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 			 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	return 0;

@@ -6,7 +6,7 @@
  * processes check for that from time to time.  The first process that detects a
  * death takes the gate and frees what the dead process owned, as the driver
  * does when a file is closed: its rows, its heap and its contexts.  Trees that
- * such a context had joined go down, and peers are notified of the number of
+ * such a context had joined go down, and their other members learn the number of
  * the context's node.  If the process died while it changed the model, the
  * model is repaired first, see halt.c.
  */
@@ -23,7 +23,14 @@ bool emb_is_dead(const struct emb_fab *fab, u32 slot)
 	       (slot != fab->slot && !emb_locked(fab->fd, EMB_LOCK_SLOT(slot), 1));
 }
 
-static int give_back(struct emb_fab *fab, u32 slot)
+/**
+ * emb_give_back() - free the objects that a dead process has left
+ * @fab: fabric; the gate is held
+ * @slot: its slot, which needs no repair any more
+ *
+ * Return: 0; -EIO the objects cannot be freed now; -errno.
+ */
+int emb_give_back(struct emb_fab *fab, u32 slot)
 {
 	struct emb_run r;
 	u32 node, num;
@@ -42,12 +49,22 @@ static int give_back(struct emb_fab *fab, u32 slot)
 	}
 	for (node = 0; !ret && node < fab->head->routers; node++)
 		ret = emb_rows_reap(&r, node, slot + 1);
+	/* A stopped process may still write completions to the memory. */
+	if (!ret && emb_has_fenced(fab))
+		ret = -EIO;
 	if (!ret)
 		emb_heap_drop(fab, slot);
 	return ret;
 }
 
-static int repair_after(struct emb_fab *fab, u32 slot)
+/**
+ * emb_repair_after() - repair what a dead process was changing
+ * @fab: fabric; the gate is held
+ * @slot: its slot
+ *
+ * Return: 0; -EIO; -ENODEV the fabric is broken.
+ */
+int emb_repair_after(struct emb_fab *fab, u32 slot)
 {
 	u64 end = emb_now_ms() + EMB_LOCK_MS;
 	u32 turn = 0;
@@ -69,8 +86,7 @@ static int repair_after(struct emb_fab *fab, u32 slot)
 /**
  * emb_recover() - free the objects of a dead process
  * @fab: fabric; the gate is held
- * @slot: slot of that process; it is not locked, or the caller has locked it to
- *	take it
+ * @slot: slot of that process; it is not locked
  *
  * Return: 0; -ENODEV the fabric is broken; -errno.
  */
@@ -78,9 +94,9 @@ int emb_recover(struct emb_fab *fab, u32 slot)
 {
 	int ret;
 
-	ret = repair_after(fab, slot);
+	ret = emb_repair_after(fab, slot);
 	if (!ret)
-		ret = give_back(fab, slot);
+		ret = emb_give_back(fab, slot);
 	if (ret)
 		return ret;
 	ang_fetch_add(&fab->head->here, (u32)-1);
@@ -116,7 +132,7 @@ void emb_recover_dead(struct emb_fab *fab)
 	emb_unlock(fab->fd, EMB_GATE);
 }
 
-/** emb_look_due() - would emb_look_after() look at @now_ms? */
+/** emb_look_due() - is a check by emb_look_after() due at the time @now_ms? */
 bool emb_look_due(const struct emb_fab *fab, u64 now_ms)
 {
 	return now_ms - READ_ONCE(fab->head->looked_ms) >= EMB_LOOK_MS;
@@ -175,7 +191,7 @@ void emb_look_after(struct emb_fab *fab)
 
 /**
  * emb_look_inside() - check for dead processes that block others in the model
- * @fab: fabric; the caller may hold all locks but that of a repair
+ * @fab: fabric; the caller may hold any lock except those of a repair
  *
  * Repairs the model, but does not free the objects of a dead process.
  */

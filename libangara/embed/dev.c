@@ -265,8 +265,8 @@ static int emb_doorbell(struct ang_dev *dev, u32 pi)
 		return -ENODEV;
 	if (dev->colls && emb_boards_take(dev, pi))
 		return 0;
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi);
-	return 0;
+	return emb_ring(&d->run, d, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_SQ, pi) ?
+	       0 : -ENODEV;
 }
 
 /*
@@ -308,7 +308,10 @@ static bool emb_dev_relax(struct ang_dev *dev, bool can_sleep)
 	return emb_relax(&d->run, can_sleep);
 }
 
-/* Other threads can run commands, and check for dead processes, meanwhile. */
+/*
+ * Allocates the pages without the mutex: meanwhile, other threads can run commands, and
+ * check for dead processes.
+ */
 static int emb_mem_alloc(struct ang_dev *dev, size_t len, size_t align, void **mem)
 {
 	struct emb_dev *d = dev->priv;
@@ -348,7 +351,7 @@ static void emb_mem_free(struct ang_dev *dev, void *mem, size_t len)
 	dev_leave(d);
 }
 
-/* All processes map the whole segment. */
+/* Return: offset in the segment, which all processes map whole. */
 static u64 emb_mem_place(struct ang_dev *dev, const void *mem)
 {
 	const struct emb_dev *d = dev->priv;
@@ -408,7 +411,7 @@ static int emb_describe(struct ang_dev *dev, char **text)
 	return 0;
 }
 
-/* Reads the model without entering it: a repair may miss a change that comes later. */
+/* Reads the model without entering it, so the result may be outdated. */
 static int emb_links_down(struct ang_dev *dev, u64 fabric_id, struct ang_links *links)
 {
 	const struct emb_fab *fab = ((struct emb_dev *)dev->priv)->fab;

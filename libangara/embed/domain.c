@@ -272,6 +272,7 @@ static bool domain_ends(struct emb_dev *d, struct emb_domain *dom)
 			ret = domain_destroy(&r, d->node, dom->num);
 		emb_node_unlock(&r, d->node);
 	}
+	d->fab->unclean |= ret && !emb_lost(d);
 	return emb_lost(d) ? !emb_has_fenced(d->fab) : !ret;
 }
 

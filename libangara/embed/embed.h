@@ -2,9 +2,9 @@
 /*
  * Backend "embedded": a fabric modelled in memory that processes share.
  *
- * The segment is a memory file: of memfd_create(2), inherited from angara-run
- * or private to a process, or under /dev/shm, shared by name.  Every process
- * maps it whole:
+ * The segment is a file in memory: either one of memfd_create(2), inherited
+ * from angara-run or private to a process, or one under /dev/shm, which
+ * processes open by name.  Every process maps the whole file:
  *
  *   struct emb_head		properties
  *   struct emb_slot[procs]	one per process that uses the fabric
@@ -22,9 +22,9 @@
  * Everything before the second copy is reserved when the segment is created,
  * the rest at its first use, so that access to a page cannot fail later.
  *
- * A DMA address is an offset in the segment.  If its upper 16 bits are not 0,
- * they are the slot of a process, plus 1, and the others an address in that
- * process; see dma.c.
+ * A DMA address whose upper 16 bits are 0 is an offset in the segment.  Other
+ * DMA addresses have the slot of a process, plus 1, in these bits, and an
+ * address in that process in the lower 48 bits; see dma.c.
  *
  * Progress: a process that rings a doorbell or waits runs the model on its own
  * view.  Nodes with remaining work go to the list in emb_left, from which
@@ -42,27 +42,27 @@
  *				owners of contexts of that node, and rows of the
  *				switches that it keeps.
  *   emb_fab.repair		Mutex of the process: one of its threads repairs
- *				the model.  Never waited for: a thread that does
- *				not get it goes on.
- *   repair			File lock: the model's repair (halt.c).  Not
- *				waited for, either.
+ *				the model.  No thread waits for this mutex: a
+ *				thread that does not get it goes on.
+ *   repair			File lock: the model's repair (halt.c).  No
+ *				process waits for this lock, either.
  *   emb_left.lock		Spin lock in the segment: the lists of nodes
  *				with remaining work.  Held only while a list is
  *				changed.
  *
  * File locks belong to open file descriptions (F_OFD_SETLK), so each process
  * opens the segment itself.  The kernel releases them when the process dies,
- * including the lock on its slot, by which others detect its death.
+ * including the lock on its slot, by which other processes detect its death.
  *
- * When a process dies, the process that detects it frees its objects (death.c);
- * peers see the same as with the driver.  A process marks sections in which it
- * leaves data inconsistent: emb_slot.seat counts its threads in the model,
- * emb_slot.working names the node for which it executes a command.  If a
- * process dies in such a section, the nodes that it worked on are reset
- * (halt.c).  Their contexts end with -ENODEV and can be opened again; all other
- * nodes continue.  If the repair fails, the fabric is broken: every wait and
- * command on it ends with -ENODEV, and the next process that opens it creates a
- * new one.
+ * When a process dies, another process detects this, and frees the objects of
+ * the dead process (death.c).  For peers, the death has the same effects as with
+ * the driver.  A process marks sections in which it leaves data inconsistent:
+ * emb_slot.seat counts its threads in the model, emb_slot.working names the node
+ * for which it executes a command.  If a process dies in such a section, the
+ * nodes that it worked on are reset (halt.c).  Their contexts end with -ENODEV
+ * and can be opened again; all other nodes continue.  If the repair fails, the
+ * fabric is broken: every wait and command on it ends with -ENODEV, and the next
+ * process that opens it creates a new one.
  */
 #ifndef ANG_EMBED_H
 #define ANG_EMBED_H
@@ -117,8 +117,8 @@ struct emb_seat {
  *	is taking the slot
  * @life: incremented by each process that takes the slot
  * @repaired: @life of the last process whose death a repair has handled
- * @fenced: the process was stopped in the model, and the others continue
- *	without it; set by a repair, cleared when its last thread leaves
+ * @fenced: the process was stopped in the model, and the other processes
+ *	continue without it; set by a repair, cleared when its last thread leaves
  * @copy: copy of the model in which the process was stopped
  * @looked_turns: turns of all seats at the last check by another process
  * @looks: number of consecutive checks at which a thread was in the model and
@@ -146,7 +146,8 @@ struct emb_slot {
  * @wake: incremented by every interrupt; a futex
  * @owner: slot of its process, plus 1; 0: the context is free
  * @asleep: number of threads that sleep on @wake (atomic)
- * @domain: slot of the process that owns the domain with this number, plus 1
+ * @domain: slot of the process that owns the node's domain with the number of
+ *	this context, plus 1; 0: there is no such domain
  */
 struct emb_ctx {
 	u32 wake ____cacheline_aligned;
@@ -156,9 +157,9 @@ struct emb_ctx {
 };
 
 /**
- * struct emb_node - a router: data in addition to the model's state; under the
- * lock of the node or of its keeper.  A switch has no contexts and no admin
- * queue
+ * struct emb_node - a router: data in addition to the model's state; protected
+ * by the lock of the node, or of the switch's keeper.  A switch has no contexts
+ * and no admin queue
  * @rows: the routing table, as programmed
  * @owner: slot of the process that owns each row, plus 1
  * @adm_pi: number of admin commands so far
@@ -211,13 +212,16 @@ struct emb_left {
 /**
  * struct emb_share - data of a context in a reduction on a board; only its
  * process writes it, see board.c
- * @mark: reduction of the contribution, 0: it is being written
- * @head: operation: length, type, kind
+ * @mark: identifies the reduction of the contribution; 0: the contribution is
+ *	being written
+ * @head: length, type and kind of the operation, and a number of broadcasts, see
+ *	head_make()
  * @entry: SQ producer index after the entry of the reduction, and in the upper
  *	bits the life of the context
  * @near: contribution of up to EMB_SHARE_NEAR words
  * @far: contribution of more words
- * @result_mark: reduction of the result, 0: it is being written
+ * @result_mark: identifies the reduction of the result; 0: there was no result
+ *	yet
  * @result_near: result of up to EMB_RESULT_NEAR words
  * @result_far: result of more words, or pieces of it
  */
@@ -244,11 +248,12 @@ struct emb_share {
  *
  * Fields of @word:
  *
- *	gen	life of the root's row; members of other lives do not change it
+ *	gen	life of the root's row; members with a plan for an earlier life do
+ *		not change the word
  *	done	number of the last reduction that was done on the board
- *	owner	member that has decided this, plus 1; 0: none.  Its share has the
- *		result if the reduction is short
- *	by_pkt	reductions up to this number, except done, use packets
+ *	owner	member that decided that reduction "done" is done, plus 1; 0: none.
+ *		If the reduction is short, this member's share has the result
+ *	by_pkt	reductions up to this number, except reduction "done", use packets
  */
 struct emb_board {
 	u64 word ____cacheline_aligned;
@@ -272,25 +277,25 @@ struct emb_admin {
  * @version: EMB_VERSION
  * @layout: hash of the sizes of the segment's structures
  * @ready: the head is complete
- * @procs: slots
- * @nodes: nodes
- * @routers: nodes and switches
+ * @procs: number of slots
+ * @nodes: number of nodes
+ * @routers: number of nodes and switches
  * @node_size: bytes of a struct emb_node with its contexts
  * @cfg: configuration of the model
- * @slot_at: offset of the slots; offsets of other parts follow
- * @node_at: nodes
- * @share_at: shares
- * @board_at: boards; 0: the fabric is too large for boards
- * @copy_at: the first copy of the model
+ * @slot_at: offset in the segment of the slots
+ * @node_at: offset of the structs emb_node
+ * @share_at: offset of the shares
+ * @board_at: offset of the boards; 0: the fabric is too large for boards
+ * @copy_at: offset of the first copy of the model
  * @copy_span: bytes of each copy
  * @adm_off: offset in a copy of the admin queues, a page per node
  * @model_off: offset in a copy of the model's memory
- * @heap_at: heaps
+ * @heap_at: offset of the heaps
  * @heap_span: bytes reserved for each heap
  * @size: bytes of the segment
  * @broken: a repair failed (any thread)
- * @halt: slot of the process that repairs the model, plus 1: all others must
- *	not enter it; under the repair lock
+ * @halt: slot of the process that repairs the model, plus 1; 0: none.  During a
+ *	repair no other process may enter the model; under the repair lock
  * @copy: copy in use; written by a repair
  * @here: number of processes that use the segment (atomic)
  * @cpus: union of the CPU affinity masks of its processes; under the gate
@@ -343,10 +348,10 @@ struct emb_watch;
 #define EMB_BOARDS_LONG		2	/* also right after a reduction left its board */
 
 /**
- * struct emb_fab - a fabric: data of one process
+ * struct emb_fab - what one process knows of a fabric
  * @next: next fabric in the registry
  * @refs: number of open devices; under the registry's lock
- * @asked: specification with which it was opened
+ * @asked: specification with which the fabric was opened
  * @text: description of a graph, while the process joins; else NULL
  * @path: path of the segment's file, empty if it has none
  * @fd: the segment, opened by this process
@@ -355,9 +360,10 @@ struct emb_watch;
  * @parent: parent of this process when it joined
  * @packets: ANG_ENV_PACKETS is set: operations of this process use packets only
  * @boards: EMB_BOARDS*
+ * @unclean: objects of this process could not be freed
  * @head: the segment
  * @size: bytes of the segment
- * @topo: topology, with the table in the first copy
+ * @topo: topology; its table is in the first copy of the model
  * @mutex: see the head of this file
  * @repair: see the head of this file
  * @mine: contexts of this process, by router; written under @mutex, read
@@ -377,6 +383,7 @@ struct emb_fab {
 	pid_t parent;
 	bool packets;
 	u32 boards;
+	bool unclean;
 	struct emb_head *head;
 	u64 size;
 	struct ang_topo topo;
@@ -399,11 +406,11 @@ struct emb_fab {
  * @wakes: contexts to wake after the run
  * @num_wakes: number of @wakes
  * @looks: number of calls of emb_relax()
- * @in_vain: number of calls of emb_help() that do not look at the list, since
- *	its nodes were reserved for other processes
+ * @in_vain: number of further calls of emb_help() that do not look at the list,
+ *	since at the last look all its nodes were reserved for other processes
  * @sleep_until: time until which waits sleep and do not yield, see emb_relax()
  * @rest: length of the pause until @sleep_until, as a multiple of the yield
- *	before it
+ *	before the pause
  * @beside: during the last yield, another thread ran on this processor
  */
 struct emb_run {
@@ -440,13 +447,13 @@ struct emb_rows {
 
 /**
  * struct emb_domain - shared by the contexts of a device; under emb_fab.mutex
- * @refs: number of handles that use it: the handle of the device and those of
- *	contexts
+ * @refs: number of handles that use the domain: the handle of the device and
+ *	those of contexts
  * @node: node
  * @num: number of the domain on the node
  * @pkey: partition
  * @job: key of the job, 0 for none
- * @life: emb_node.life when it was created
+ * @life: emb_node.life when the domain was created
  * @mrt: table of memory regions
  * @mrs: entries of @mrt
  * @low: no entry below this one is free
@@ -480,7 +487,7 @@ struct emb_domain {
  * @dom: its domain, NULL if there is none
  * @num: number of its context, ANG_NONE for a device
  * @life: emb_node.life when the domain was created
- * @life_now: emb_node.life of its node; without a domain, @life itself
+ * @life_now: points to emb_node.life of the node; without a domain, to @life
  * @ctx: the context; @ctx and the pointers below are NULL for a device
  * @ctl: control page
  * @ctr: counters
@@ -490,7 +497,7 @@ struct emb_domain {
  * @at: offset in the segment of each mappable part, by EMB_MEM_*
  * @run: runs the model
  * @owned: rows that this device owns; empty for a context
- * @forks: emb_forks() when it was opened
+ * @forks: emb_forks() when the handle was opened
  * @watch: its descriptor for poll(2), NULL before first use
  * @boards: trees that the context has joined, NULL before the first join
  * @by_board: number of reductions of the context that boards have completed
@@ -625,6 +632,17 @@ static inline bool emb_gone(const struct emb_dev *d)
 	return emb_broken(d->fab) || emb_lost(d);
 }
 
+/*
+ * Counts a thread that sleeps, or is about to sleep, on emb_ctx.wake: @n is 1 before the
+ * sleep, -1 after it.  After a reset of the node, the counter may belong to another
+ * context, so it is left alone.
+ */
+static inline void emb_sleeps(const struct emb_dev *d, int n)
+{
+	if (!emb_lost(d))
+		ang_fetch_add(&d->ctx->asleep, (u32)n);
+}
+
 /* lock.c */
 #define EMB_GATE	0U
 #define EMB_REPAIR	1U
@@ -653,6 +671,8 @@ u32 emb_forks(void);
 
 /* death.c */
 bool emb_is_dead(const struct emb_fab *fab, u32 slot);
+int emb_repair_after(struct emb_fab *fab, u32 slot);
+int emb_give_back(struct emb_fab *fab, u32 slot);
 int emb_recover(struct emb_fab *fab, u32 slot);
 void emb_recover_all(struct emb_fab *fab);
 void emb_recover_dead(struct emb_fab *fab);
@@ -675,7 +695,7 @@ extern const struct ang_ops emb_ops;
 
 /* run.c */
 void emb_run_init(struct emb_run *r, struct emb_fab *fab);
-void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val);
+bool emb_ring(struct emb_run *r, const struct emb_dev *of, u32 node, u32 off, u32 val);
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi);
 void emb_nudge(struct emb_run *r, u32 node, u32 ctx, u16 life, u32 pi);
@@ -706,6 +726,7 @@ void emb_heap_unclaim(struct emb_fab *fab, u64 off);
 int emb_heap_alloc(struct emb_fab *fab, u64 len, u64 *off);
 void emb_heap_free(struct emb_fab *fab, u64 off);
 bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len);
+bool emb_heap_is_other(const struct emb_fab *fab, u64 off, u64 len);
 void emb_heap_drop(struct emb_fab *fab, u32 slot);
 void emb_heap_forget(struct emb_fab *fab);
 

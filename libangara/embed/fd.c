@@ -31,7 +31,7 @@
  * @armed: the next event makes @fd readable; counted in emb_ctx.asleep (atomic)
  * @raised: @fd has been made readable (atomic)
  * @thread: thread
- * @run: runs the model for it
+ * @run: runs the model for @thread
  */
 struct emb_watch {
 	struct emb_dev *d;
@@ -58,7 +58,7 @@ static bool fd_disarm(struct emb_watch *w)
 {
 	if (!ang_xchg(&w->armed, 0))
 		return false;
-	ang_fetch_add(&w->d->ctx->asleep, (u32)-1);
+	emb_sleeps(w->d, -1);
 	return true;
 }
 
@@ -160,8 +160,8 @@ int emb_arm(struct ang_dev *dev)
 	if (ang_xchg(&w->raised, 0))
 		eventfd_read(fd, &count);
 	if (!ang_xchg(&w->armed, 1))
-		ang_fetch_add(&d->ctx->asleep, 1);
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+		emb_sleeps(d, 1);
+	emb_ring(&d->run, d, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	/* The thread may be asleep already, without having offered to help. */
 	emb_offer_help(d);

@@ -177,6 +177,18 @@ bool emb_heap_has(const struct emb_fab *fab, u64 off, u64 len)
 	return false;
 }
 
+/* Is this part of the segment within the heap of one other process? */
+bool emb_heap_is_other(const struct emb_fab *fab, u64 off, u64 len)
+{
+	u64 span = fab->head->heap_span, in, slot;
+
+	if (off < emb_heap_at(fab, 0))
+		return false;
+	slot = (off - emb_heap_at(fab, 0)) / span;
+	in = (off - emb_heap_at(fab, 0)) % span;
+	return slot < fab->head->procs && slot != fab->slot && len <= span - in;
+}
+
 /* Frees the whole heap of a process. */
 void emb_heap_drop(struct emb_fab *fab, u32 slot)
 {

@@ -46,6 +46,7 @@ u32 emb_layout_hash(void)
 		offsetof(struct ang_node, cnt), offsetof(struct ang_ctx, user),
 		offsetof(struct ang_ctx, cnt), offsetof(struct ang_op, sent),
 		offsetof(struct ang_tree, slot), offsetof(struct ang_tree, cnt),
+		offsetof(struct ang_tree_entry, set),
 	};
 	u64 hash = ANG_HASH_INIT;
 	size_t i;

@@ -92,7 +92,11 @@ static bool is_inside(const struct emb_fab *fab, u64 addr)
 	       addr - (uintptr_t)fab->head < fab->head->size;
 }
 
-/* The address by which the device reaches the memory. */
+/*
+ * @dma: out: address by which the device reaches the memory.  A process may use the
+ * heap of another process in its own operations, as in loads and stores.  Only the owner
+ * of the heap may let peers access the memory.
+ */
 static int dma_address(struct emb_dev *d, const struct angara_mr_register *cmd,
 		       u64 *dma)
 {
@@ -101,7 +105,10 @@ static int dma_address(struct emb_dev *d, const struct angara_mr_register *cmd,
 
 	if (is_inside(fab, addr)) {
 		*dma = addr - (uintptr_t)fab->head;
-		return emb_heap_has(fab, *dma, length) ? 0 : -EFAULT;
+		if (emb_heap_has(fab, *dma, length))
+			return 0;
+		return !(cmd->access & REMOTES) &&
+		       emb_heap_is_other(fab, *dma, length) ? 0 : -EFAULT;
 	}
 	*dma = (u64)(fab->slot + 1) << EMB_ADDR_BITS | addr;
 	if (cmd->flags & ANGARA_MR_WATCH && cmd->access & REMOTES)

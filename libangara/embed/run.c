@@ -19,13 +19,13 @@
 #define ROUNDS	64U	/* slices before work is passed on */
 #define LOOKS	16U	/* calls of emb_relax() between two that fire timers */
 #define SPINS	512U	/* calls of emb_relax() between two yields */
-#define SPINS_CROWDED 4U	/* as SPINS, with more processes than processors */
-#define LEFT_LOOK 4096U	/* attempts to lock emb_left before each look at the holder */
+#define SPINS_CROWDED 4U	/* as SPINS, if other threads may need this processor */
+#define LEFT_LOOK 4096U	/* attempts to lock emb_left before the first look at the holder */
 #define YIELD_SWITCH_NS 2000ULL	/* minimum time of a yield during which another thread ran */
 #define YIELD_LONG_NS 500000ULL	/* minimum time of a yield that starts a pause */
 #define YIELD_REST 128U	/* longest pause, as a multiple of the yield before it */
-#define YIELD_AGAIN_NS 50000000ULL /* within this time after a pause, a long yield doubles it */
-#define YIELD_MOST_NS 10000000ULL /* in a longer yield, this process was stopped */
+#define YIELD_AGAIN_NS 50000000ULL /* a long yield this soon after a pause doubles the next one */
+#define YIELD_MOST_NS 10000000ULL /* a longer yield counts as this: the process was stopped */
 
 static void view_init(struct emb_run *r)
 {
@@ -71,8 +71,8 @@ static bool try_enter(struct emb_run *r)
 }
 
 /*
- * Enters the model, after a repair if necessary. Return: false if the fabric is
- * broken.
+ * Enters the model, after a repair if necessary.  Return: false: as
+ * emb_halt_wait(); the thread is not in the model.
  */
 static bool run_enter(struct emb_run *r)
 {
@@ -141,24 +141,26 @@ void emb_wake_all(struct emb_run *r)
 
 /*
  * Locks the lists in emb_left.  The holder of the lock never sleeps, but may be
- * preempted, or die.
+ * preempted, stopped, or die.  A caller that waits for long sleeps.
  * Return: NULL if the model is being repaired, or has to be, since the holder has
- * died.
+ * died; if the others use another copy of the model; or if the fabric is broken.
  */
 static struct emb_left *left_lock(const struct emb_run *r)
 {
 	struct emb_left *left = emb_left(r->fab, r->copy);
-	u32 turn = 0, holder;
+	u32 turn = 0, naps = 0, holder;
 
 	while ((holder = ang_cmpxchg(&left->lock, 0, r->fab->slot + 1))) {
 		if (must_leave(r) || emb_broken(r->fab))
 			return NULL;
 		if (++turn % 64)
 			ang_cpu_relax();
-		else
+		else if (turn < LEFT_LOOK)
 			sched_yield();
+		else
+			emb_nap(&naps);
 		/* The holder may have unlocked before it died. */
-		if (turn % LEFT_LOOK == 0 && emb_is_dead(r->fab, holder - 1) &&
+		if (turn >= LEFT_LOOK && turn % 64 == 0 && emb_is_dead(r->fab, holder - 1) &&
 		    ang_load_acquire(&left->lock) == holder)
 			return NULL;
 	}
@@ -216,8 +218,8 @@ static void call_owner(struct emb_run *r, struct emb_node *n)
 }
 
 /*
- * Argument of the functions that move nodes to the lists: the thread, and the
- * time.
+ * Argument of the callbacks for nodes that move between the view and the lists in
+ * emb_left: the state of the thread, and the time.
  */
 struct mover {
 	struct emb_run *r;
@@ -298,7 +300,7 @@ static bool may_take(const void *arg, u32 node)
 	const struct emb_fab *fab = m->r->fab;
 	const struct emb_node *n = emb_node(fab, node);
 
-	/* Another thread may have put the node there again. */
+	/* @left_ms may be later than @now_ms: another thread may have listed the node since. */
 	return n->left_by == fab->slot + 1 || READ_ONCE(fab->mine[node]) ||
 	       !READ_ONCE(n->num_ctx) ||
 	       (s64)(m->now_ms - n->left_ms) >= EMB_HELP_MS;
@@ -351,20 +353,29 @@ static void run_advance(struct emb_run *r, bool patient)
 /**
  * emb_ring() - write a register or doorbell, and run the model
  * @r: runs the model
+ * @of: handle of the context whose doorbell is rung; NULL: the register belongs to
+ *	no context.  If the node was reset since the context was created, the
+ *	context's number may belong to another one, so nothing is written.
  * @node: node
  * @off: register
  * @val: value
+ *
+ * Return: false: as emb_halt_wait(); nothing was written.
  */
-void emb_ring(struct emb_run *r, u32 node, u32 off, u32 val)
+bool emb_ring(struct emb_run *r, const struct emb_dev *of, u32 node, u32 off, u32 val)
 {
 	r->looks = 0;
 	do {
 		if (!run_enter(r))
-			return;
+			return false;
+		/* No node is reset while a process is in the model. */
+		if (of && emb_lost(of))
+			continue;
 		ang_reg_ring(&r->view, node, off, val);
 		run_advance(r, true);
 	} while (!run_leave(r));
 	emb_wake_all(r);
+	return true;
 }
 
 /**
@@ -548,8 +559,8 @@ static u64 run_yield(struct emb_run *r)
 /**
  * emb_relax() - while spinning: let others run, or advance nodes on the list
  * @r: runs the model
- * @can_sleep: the caller waits; a caller that polls yields instead, and looks for
- *	dead processes, as threads do that sleep
+ * @can_sleep: the caller waits, so it can sleep.  For a caller that polls, this
+ *	yields instead, and also checks for dead processes, as sleeping threads do
  *
  * The process that the caller waits for may need this processor: certainly if
  * there are more processes than processors, else if another thread ran during

@@ -263,6 +263,22 @@ static int slot_lock(struct emb_fab *fab, u32 *num)
 	return -EBUSY;
 }
 
+/* Initializes a slot for this process. */
+static void slot_begin(struct emb_fab *fab, struct emb_slot *slot)
+{
+	u32 i;
+
+	slot->pid = (u32)getpid();
+	slot->pidns = fab->pidns;
+	for (i = 0; i < EMB_SEATS; i++)
+		slot->seat[i].inside = 0;
+	slot->working = 0;
+	slot->fenced = 0;
+	slot->looks = 0;
+	ang_store_release(&slot->life, slot->life + 1);
+	ang_store_release(&slot->dying, 0);
+}
+
 /*
  * Takes a slot.  Frees the objects of all dead processes first: a node that a
  * dead process was changing has to be reset before new contexts are created
@@ -271,37 +287,42 @@ static int slot_lock(struct emb_fab *fab, u32 *num)
 static int slot_take(struct emb_fab *fab)
 {
 	struct emb_slot *slot;
-	u32 i;
+	bool old;
 	int ret;
 
 	ret = slot_lock(fab, &fab->slot);
 	if (ret)
 		return ret;
 	slot = emb_slot(fab, fab->slot);
-	if (slot->used) {
+	old = slot->used;
+	if (old) {
 		/*
 		 * This process now has the lock, so the lock no longer shows
 		 * that the previous owner is dead.
 		 */
 		WRITE_ONCE(slot->dying, 1);
-		ret = emb_recover(fab, fab->slot);
+		ret = emb_repair_after(fab, fab->slot);
 		if (ret) {
 			emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
 			return ret;
 		}
 	}
-	slot->pid = (u32)getpid();
-	slot->pidns = fab->pidns;
-	for (i = 0; i < EMB_SEATS; i++)
-		slot->seat[i].inside = 0;
-	slot->working = 0;
-	slot->dying = 0;
-	slot->fenced = 0;
-	slot->looks = 0;
-	ang_store_release(&slot->life, slot->life + 1);
+	slot_begin(fab, slot);
+	if (old) {
+		/*
+		 * This process owns the slot now: if it dies here, other
+		 * processes detect its death and free the objects.
+		 */
+		ret = emb_give_back(fab, fab->slot);
+		if (ret) {
+			emb_unlock(fab->fd, EMB_LOCK_SLOT(fab->slot));
+			return ret;
+		}
+	} else {
+		ang_fetch_add(&fab->head->here, 1);
+		ang_store_release(&slot->used, 1);
+	}
 	add_cpus(fab->head);
-	ang_fetch_add(&fab->head->here, 1);
-	ang_store_release(&slot->used, 1);
 	emb_recover_all(fab);
 	return 0;
 }
@@ -337,7 +358,7 @@ static int come_in(struct emb_fab *fab)
 		ret = segment_make(fab);
 	} else {
 		ret = segment_inspect(fab, &h);
-		/* Processes that still use the old file have it mapped. */
+		/* Processes that still use the broken fabric have mapped the old file. */
 		if (ret == -ENODEV && fab->path[0]) {
 			unlink(fab->path);
 			return -EAGAIN;
@@ -406,7 +427,12 @@ static void segment_close(struct emb_fab *fab)
 	 */
 	if (!emb_lock(fab->fd, EMB_GATE, NULL)) {
 		emb_heap_forget(fab);
-		if (!emb_broken(fab)) {
+		/*
+		 * If objects are left, or a stopped process may still write to
+		 * the heap, other processes free the slot later, as if this
+		 * process had died.
+		 */
+		if (!emb_broken(fab) && !fab->unclean && !emb_has_fenced(fab)) {
 			emb_heap_drop(fab, fab->slot);
 			ang_fetch_add(&fab->head->here, (u32)-1);
 			ang_store_release(&emb_slot(fab, fab->slot)->used, 0);

@@ -24,7 +24,35 @@ static u32 keeper_of(const struct emb_run *r, u32 router)
 	return ang_topo_keeper(&r->fab->topo, router);
 }
 
-/* Clears a row; under the lock of the router's keeper. */
+/*
+ * Makes the record of a row agree with the model, under the lock of the router's
+ * keeper: in-band management also sets and clears rows.  @cpl: out: the model's
+ * answer.
+ *
+ * Return: 0 the row is set; -ENOENT the row is not set; other errors: not known.
+ */
+static int row_refresh(struct emb_run *r, u32 router, u32 tree,
+		       struct angara_adm_cpl *cpl)
+{
+	struct emb_node *n = emb_node(r->fab, router);
+	const u64 serial = n->rows.entry[tree].serial;
+	struct angara_adm_cmd adm = {
+		.opcode = ANGARA_ADM_TREE_GET,
+		.tree = (u8)tree,
+		.set.router = cpu_to_le32(router),
+	};
+	int ret = emb_exec(r, keeper_of(r, router), &adm, cpl);
+
+	ret = ang_row_refresh(&n->rows, &r->fab->topo, router, tree, ret, cpl);
+	if (!ang_row_is(&n->rows, tree, serial))
+		n->owner[tree] = 0;
+	return ret;
+}
+
+/*
+ * Clears the recorded row; under the lock of the router's keeper.  If the row's life is
+ * recorded, a row that was set since then is not cleared.
+ */
 static int row_clear(struct emb_run *r, u32 router, u32 tree)
 {
 	struct emb_node *n = emb_node(r->fab, router);
@@ -32,6 +60,7 @@ static int row_clear(struct emb_run *r, u32 router, u32 tree)
 		.opcode = ANGARA_ADM_TREE_CLEAR,
 		.tree = (u8)tree,
 		.set.router = cpu_to_le32(router),
+		.set.row.life = n->rows.entry[tree].life,
 	};
 	struct angara_adm_cpl cpl;
 
@@ -53,13 +82,14 @@ static int switch_forget(struct emb_run *r, u32 router)
 	u32 tree;
 
 	/*
-	 * After this store, another repair may reset the switch and mark it
-	 * again.
+	 * Clear the mark first: from here on, another repair may reset the
+	 * switch and mark it again.
 	 */
 	ang_store_release(&n->torn, 0);
 	for (tree = 0; !ret && tree < n->rows.num; tree++) {
 		if (!n->rows.entry[tree].set)
 			continue;
+		n->rows.entry[tree].life = 0;
 		ret = row_clear(r, router, tree);
 		if (ret == -ENOENT)
 			ret = 0;
@@ -89,8 +119,8 @@ static int router_lock(struct emb_run *r, u32 router)
 }
 
 /*
- * Return: the row in the list of rows that the device owns; NULL: it is not
- * there.
+ * Return: entry of the row in the list of rows that a device owns; NULL: the
+ * device does not own the row.
  */
 static struct emb_owned *owned_find(const struct emb_rows *rows, u32 router,
 				    u32 tree)
@@ -145,7 +175,9 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 
 	ret = ang_row_may_set(&n->rows, &d->run.view.topo, cmd->router, &cred,
 			      &cmd->row);
-	if (ret)
+	if (!ret && n->rows.entry[tree].set)
+		ret = row_refresh(&d->run, cmd->router, tree, &cpl) ?: -EBUSY;
+	if (ret && ret != -ENOENT)
 		return ret;
 	ang_row_to_hw(&cmd->row, &adm.set.row);
 	adm.set.router = cpu_to_le32(cmd->router);
@@ -155,7 +187,7 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	ret = emb_exec(&d->run, d->node, &adm, &cpl);
 	if (ret)
 		return ret == -EEXIST ? -EBUSY : ret;
-	serial = ang_row_set(&n->rows, &cmd->row, job,
+	serial = ang_row_set(&n->rows, &cmd->row, job, cpl.row.life,
 			     cmd->flags & ANGARA_TREE_OWNED);
 	n->owner[tree] = 0;
 	if (cmd->flags & ANGARA_TREE_OWNED) {
@@ -215,17 +247,14 @@ static int row_get(struct emb_dev *d, struct angara_tree_get *cmd)
 {
 	struct emb_node *n = emb_node(d->fab, cmd->router);
 	const struct ang_cred cred = emb_cred(d);
-	struct angara_adm_cmd adm = {
-		.opcode = ANGARA_ADM_TREE_GET,
-		.tree = cmd->row.tree,
-		.set.router = cpu_to_le32(cmd->router),
-	};
 	struct angara_adm_cpl cpl;
 	int ret;
 
-	ret = ang_row_may_get(&n->rows, &cred, cmd->row.tree);
-	if (!ret && n->rows.entry[cmd->row.tree].set)
-		ret = emb_exec(&d->run, d->node, &adm, &cpl);
+	if (cmd->row.tree >= n->rows.num)
+		return -EINVAL;
+	ret = row_refresh(&d->run, cmd->router, cmd->row.tree, &cpl);
+	if (!ret || ret == -ENOENT)
+		ret = ang_row_may_get(&n->rows, &cred, cmd->row.tree);
 	if (!ret)
 		ang_row_get(&n->rows, cmd, &cpl);
 	return ret;
@@ -269,10 +298,28 @@ static int clear_owned(struct emb_dev *d, struct emb_run *r, u32 router, u32 tre
 	return ret;
 }
 
+/* Clears a row that any process may own, after a check of the caller's rights. */
+static int clear_any(struct emb_dev *d, u32 router, u32 tree)
+{
+	const struct ang_cred cred = emb_cred(d);
+	struct angara_adm_cpl cpl;
+	int ret = router_lock(&d->run, router);
+
+	if (ret)
+		return ret;
+	ret = row_refresh(&d->run, router, tree, &cpl);
+	if (!ret || ret == -ENOENT)
+		ret = ang_row_may_clear(&emb_node(d->fab, router)->rows, &cred,
+					tree, d->dom ? d->dom->job : 0);
+	if (!ret)
+		ret = row_clear(&d->run, router, tree);
+	router_unlock(&d->run, router);
+	return ret;
+}
+
 int emb_tree_clear(struct emb_dev *d, void *arg)
 {
 	struct angara_tree_clear *cmd = arg;
-	const struct ang_cred cred = emb_cred(d);
 	int ret;
 
 	if (cmd->flags & ~(ANGARA_TREE_CLEAR_OWNED | ANGARA_TREE_ROUTER))
@@ -280,18 +327,11 @@ int emb_tree_clear(struct emb_dev *d, void *arg)
 	ret = ang_row_router(&d->fab->topo, d->node, cmd->flags, &cmd->router);
 	if (ret)
 		return ret;
-	if (cmd->flags & ANGARA_TREE_CLEAR_OWNED)
-		return cmd->tree < d->fab->head->cfg.trees ?
-		       clear_owned(d, &d->run, cmd->router, cmd->tree) : -EINVAL;
-	ret = router_lock(&d->run, cmd->router);
-	if (ret)
-		return ret;
-	ret = ang_row_may_clear(&emb_node(d->fab, cmd->router)->rows, &cred,
-				cmd->tree, d->dom ? d->dom->job : 0);
-	if (!ret)
-		ret = row_clear(&d->run, cmd->router, cmd->tree);
-	router_unlock(&d->run, cmd->router);
-	return ret;
+	if (cmd->tree >= d->fab->head->cfg.trees)
+		return -EINVAL;
+	return cmd->flags & ANGARA_TREE_CLEAR_OWNED ?
+	       clear_owned(d, &d->run, cmd->router, cmd->tree) :
+	       clear_any(d, cmd->router, cmd->tree);
 }
 
 /* Clears the rows that a device owns; its last handle is being closed. */
@@ -302,8 +342,9 @@ void emb_trees_disown(struct emb_dev *d)
 	emb_run_init(&r, d->fab);
 	while (d->owned.n) {
 		const struct emb_owned *last = &d->owned.row[d->owned.n - 1];
+		int ret = clear_owned(d, &r, last->router, last->tree);
 
-		clear_owned(d, &r, last->router, last->tree);
+		d->fab->unclean |= ret && ret != -ENOENT;
 	}
 }
 
@@ -324,8 +365,12 @@ int emb_rows_reap(struct emb_run *r, u32 router, u32 owner)
 	if (ret)
 		return ret;
 	for (tree = 0; !ret && tree < n->rows.num; tree++)
-		if (n->owner[tree] == owner)
+		if (n->owner[tree] == owner) {
 			ret = row_clear(r, router, tree);
+			/* In-band management has cleared or replaced it. */
+			if (ret == -ENOENT)
+				ret = 0;
+		}
 	router_unlock(r, router);
 	return ret;
 }
@@ -400,24 +445,19 @@ int emb_tree_check(struct emb_dev *d, void *arg)
 	return ret;
 }
 
-/* A context may join a row that was set by in-band management. */
+/*
+ * Is the row set?  If it is not recorded, a join asks the model: in-band management may
+ * have set the row.  Return: 0; -ENOENT; -errno.
+ */
 static int row_known(struct emb_dev *d, u32 tree, u8 opcode)
 {
-	struct ang_row_table *rows = &emb_node(d->fab, d->node)->rows;
-	struct angara_adm_cmd adm = {
-		.opcode = ANGARA_ADM_TREE_GET,
-		.tree = (u8)tree,
-		.set.router = cpu_to_le32(d->node),
-	};
 	struct angara_adm_cpl cpl;
-	int ret;
 
-	if (rows->entry[tree].set)
+	if (emb_node(d->fab, d->node)->rows.entry[tree].set)
 		return 0;
 	if (opcode != ANGARA_ADM_JOIN)
 		return -ENOENT;
-	ret = emb_exec(&d->run, d->node, &adm, &cpl);
-	return ret ? ret : ang_row_learn(rows, &d->fab->topo, d->node, tree, &cpl);
+	return row_refresh(&d->run, d->node, tree, &cpl);
 }
 
 static int row_membership(struct emb_dev *d, const struct angara_join *cmd,
@@ -439,7 +479,7 @@ static int row_membership(struct emb_dev *d, const struct angara_join *cmd,
 		adm.ctx = cpu_to_le16((u16)d->num);
 		adm.tree = (u8)cmd->tree;
 		ret = emb_exec(&d->run, d->node, &adm, &cpl);
-		/* The row exists, so "absent" means the membership. */
+		/* The row exists, so the context is not a member. */
 		if (ret == -ENOENT)
 			ret = absent;
 	}

@@ -2,11 +2,11 @@
 /*
  * Sleeping until there is an event for a context.
  *
- * The word is read first, then the context is armed.  For a later event the
- * model raises an interrupt, which increments the word, so the sleep ends at
- * once or does not begin.  The event sequence is checked after that, and shows
- * any earlier event.  emb_ctx.asleep is also set before the context is armed:
- * if an interrupt comes before asleep is set, the check of the event sequence
+ * A thread reads the word emb_ctx.wake, then arms the context.  For a later event
+ * the model raises an interrupt, which increments the word, so the sleep ends at
+ * once or does not begin.  After arming, the thread checks the event sequence,
+ * which shows any earlier event.  Before arming, it increments emb_ctx.asleep:
+ * an interrupt before that wakes no thread, but the check of the event sequence
  * shows its event.
  */
 #include <limits.h>
@@ -75,8 +75,8 @@ static bool sleep_doze(struct ang_dev *dev, u64 ms)
 	u32 word = ang_load_acquire(&d->ctx->wake);
 	bool busy;
 
-	ang_fetch_add(&d->ctx->asleep, 1);
-	emb_ring(&d->run, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
+	emb_sleeps(d, 1);
+	emb_ring(&d->run, d, d->node, ANGARA_DB_PAGE(d->num) + ANGARA_DB_ARM,
 		 le32_to_cpu(READ_ONCE(d->ctl->seen)));
 	emb_offer_help(d);
 	/*
@@ -90,7 +90,7 @@ static bool sleep_doze(struct ang_dev *dev, u64 ms)
 	if (!busy)
 		sleep_on(d->ctx, word, ms);
 	sleep_withdraw(d);
-	ang_fetch_add(&d->ctx->asleep, (u32)-1);
+	emb_sleeps(d, -1);
 	return busy;
 }
 

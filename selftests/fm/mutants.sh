@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Runs the test of the fabric manager in guests, also on managers with the faults
-# of mutants.txt: a case must fail.
+# Runs the test of the fabric manager in guests. With a fault of mutants.txt in the
+# manager, a case must fail.
 
 . selftests/mutate.sh
 

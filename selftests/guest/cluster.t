@@ -105,6 +105,7 @@ refused 'no command and no terminal' 'must be a terminal' --dims 2
 refused 'more servers than guests' '5 servers need as many guests' --servers 5 -- true
 refused 'servers without cards' 'there is no server' --servers 2 --no-driver -- true
 refused '--once without a command' 'needs a command' --once
+refused '--once with --label' 'exclude each other' --once --label -- true
 check 'a server that dies' dead_server
 
 mkdir "$TAP_TMP/pids"

@@ -25,8 +25,8 @@ script()
 	echo "echo 'block $1: done'"
 }
 
-# endless N: the same of a command that Ctrl-C ends. timeout returns 124 if it had
-# to interrupt it.
+# endless N: prints the block of a command that runs until Ctrl-C, as part of a
+# script. timeout returns 124 if it has interrupted the command.
 endless()
 {
 	echo "status=0; timeout -s INT 5 $(cat "$SHARE/$1") >/dev/null || status=\$?"

@@ -15,7 +15,7 @@ set -u
 LIB=$VARIANTS/plain/lib/libangara.so
 HEADERS=$TAP_TMP/include
 
-# Compares the last release with the headers in $HEADERS and the library.
+# compare FOLDER: compares the last release with the headers in FOLDER and the library.
 compare()
 {
 	libangara/abi.sh diff libangara/libangara.abi "$1" "$LIB"

@@ -58,7 +58,7 @@ second_order()
 				e1 / e2 > 3.8 && e1 / e2 < 4.2) }'
 }
 
-# The time step is as long as condition (5) allows at the start, where u <= 1.
+# The time step is as long as condition (5) of document 000 allows at the start, where u <= 1.
 stable_step()
 {
 	local dt
@@ -71,9 +71,9 @@ stable_step()
 	}'
 }
 
-# parts WHOLE PART...: in the JSON on standard input, the parts do not exceed the
-# whole, which has hardly more than these parts: no start, and no wait for a late
-# process.
+# parts WHOLE PART...: in the JSON on standard input, the sum of the parts does not
+# exceed the whole, and the whole is hardly more: it has neither the start of the
+# program nor a wait for a late process.
 parts()
 {
 	local json whole=$1 part sum=0
@@ -128,8 +128,8 @@ mtx_says()
 		"$BIN/angara-spmv" --serial --matrix "$TAP_TMP/m.mtx"
 }
 
-# mtx_gives NAME NORM ELEMENTS LINE...: the result of one multiplication by a
-# matrix of these lines
+# mtx_gives NAME NORM ELEMENTS LINE...: for one multiplication by a matrix of these lines,
+# the program prints this norm and this number of elements
 mtx_gives()
 {
 	local name=$1 norm=$2 elements=$3 out
@@ -142,9 +142,9 @@ mtx_gives()
 		"$norm $elements"
 }
 
-# The first rows of a matrix have their elements in all of its columns. With a single row, its
+# The first rows of a matrix have their elements in all of its columns. With a single row, the row's
 # element of the vector is 1 after each division by the greatest magnitude, as at the start, and all
-# others stay: each multiplication gives the same.
+# other elements stay: each multiplication gives the same result.
 some_rows()
 {
 	same "$(spmv --n 80 --rows 79 | field elements)" 790 &&
@@ -207,9 +207,9 @@ mtx_says 'empty file' "1: not '%%MatrixMarket" ''
 mtx_says 'no banner' "1: not '%%MatrixMarket" '3 3 1' '1 1 1'
 mtx_says 'array' "1: expected 'matrix coordinate'" \
 	'%%MatrixMarket matrix array real general' '1 1' '1'
-mtx_says 'complex' '1: expected a field real, integer or pattern' \
+mtx_says 'complex' "1: expected the field 'real', 'integer' or 'pattern'" \
 	'%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 1 1'
-mtx_says 'hermitian' '1: expected a symmetry general or symmetric' \
+mtx_says 'hermitian' "1: expected the symmetry 'general' or 'symmetric'" \
 	'%%MatrixMarket matrix coordinate real hermitian' '1 1 1' '1 1 1'
 real='%%MatrixMarket matrix coordinate real general'
 mtx_says 'no size' "2: not 'ROWS COLUMNS ELEMENTS'" "$real" 'x'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Teams whose tree was lost because a link or a node went down: their operations end with
-# the documented error, and the processes make a team whose trees avoid the failure.  For
+# the documented error, and the processes make a team whose trees avoid the failure.  Fails
 # cables and nodes of embedded fabrics, one at a time.  Inserts the faults of
 # selftests/embed/around.txt.
 
@@ -52,7 +52,7 @@ around()
 }
 
 SECONDS_MAX=300	# for one fabric; some faults make members wait for each other
-# The message names a link of the team's tree; a cable has failed, or a router with four.
+# The message names a failed link of the team's tree. One cable is down, or the four of a router.
 LINK='port [0-9]* of [a-z]* [0-9]*, to [a-z]* [0-9]*'
 # The trees of a torus and of a fat tree avoid each cable and each node or switch.
 EACH='hit > 0 && laid == tried'

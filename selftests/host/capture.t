@@ -233,6 +233,30 @@ empty()
 		[ "$(ctl counters --all | wc -l)" -gt 20 ]
 }
 
+# first OBJECT COMMAND ARGUMENT...: COMMAND is the first one of its object, so it need not be named.
+first()
+{
+	local object=$1 command=$2
+
+	shift 2
+	ctl "$object" "$command" "$@" >"$TAP_TMP/named" &&
+		ctl "$object" "$@" >"$TAP_TMP/unnamed" &&
+		diff "$TAP_TMP/named" "$TAP_TMP/unnamed"
+}
+
+first_commands()
+{
+	local fabric
+
+	fabric=$(ctl dev | awk 'NR == 2 { print $4 }')
+	first dev list fabric "$fabric" && first link show dev 1 && first ctx show dev 2 &&
+		first tree show fabric "$fabric" && says 1 'tree 3 is not set' ctl tree 3 &&
+		says 2 'a server sends no management packets' ctl discover dev 1 &&
+		says 1 '/none: No such file' ctl discover key "$TAP_TMP/none" &&
+		says 2 'no such argument' ctl link 3 &&
+		says 2 'no such command' ctl link d 3
+}
+
 private()
 {
 	[ "$(stat -c %a "$DIR/control.sock")" = 600 ]
@@ -305,6 +329,17 @@ many()
 	await answers
 }
 
+# With more clients than allowed, the next one is told so.
+one_more()
+{
+	# shellcheck disable=SC2016 # a program in Perl
+	says 1 'it is gone, or has 16 clients already' perl -MIO::Socket::UNIX -e '
+		my $path = shift;
+		my @all = map { IO::Socket::UNIX->new($path) } 1 .. 40;
+		exit system(@ARGV) >> 8' "$DIR/control.sock" \
+		"$BIN/angaractl" --server "$DIR" dev && await answers
+}
+
 captured()
 {
 	timeout -s INT 20 "$BIN/angaractl" --server "$DIR" capture \
@@ -326,6 +361,36 @@ interrupted_late()
 		[ -s "$TAP_TMP/late.pcapng" ]
 }
 
+# interrupted WAIT BYTES: a capture that gets the first block, of 28 bytes, in pieces
+# of 7, and is interrupted before a wait, leaves so many bytes. Each piece takes two
+# waits.
+interrupted()
+{
+	local file=$TAP_TMP/whole.pcapng
+
+	LD_PRELOAD=$TAP_TMP/late.so WAIT=$1 timeout -s KILL 60 "$BIN/angaractl" \
+		--server "$DIR" capture "$file" || return
+	wc -c <"$file"
+	[ "$(wc -c <"$file")" = "$2" ]
+}
+
+whole()
+{
+	interrupted 6 0 && interrupted 9 28
+}
+
+# A signal ends the program while it waits for a reader of the file.
+unheard()
+{
+	local status=0
+
+	mkfifo "$TAP_TMP/unread"
+	timeout -s INT -k 20 2 "$BIN/angaractl" --server "$DIR" capture "$TAP_TMP/unread" ||
+		status=$?
+	echo "status $status"
+	[ "$status" = 124 ]
+}
+
 stops()
 {
 	local pid=${SERVER_PID:-}
@@ -333,7 +398,7 @@ stops()
 	"$BIN/angaractl" --server "$DIR" capture "$TAP_TMP/end.pcapng" \
 		2>"$TAP_TMP/said" &
 	await test -s "$TAP_TMP/end.pcapng"
-	kill "$pid" && ! wait $! && grep -q 'the server is gone' "$TAP_TMP/said" &&
+	kill "$pid" && ! wait $! && grep -q 'ended the capture: it is gone' "$TAP_TMP/said" &&
 		wait "$pid" && [ -z "$(ls "$DIR")" ]
 }
 
@@ -341,19 +406,23 @@ start
 check 'nodes and their use' devices
 check 'links' links
 check 'an idle fabric has empty tables' empty
+check 'the first command need not be named' first_commands
 check 'only its user may open the socket' private
 check 'no such node' says 1 'angara9: there is no such node' \
 	ctl dev show angara9
 check 'no change' says 1 'read-only' ctl tree delegate 3 7
 check 'no such tree' says 1 'tree 3 is not set' ctl tree show 3
-check 'no events' says 2 'monitor is for the kernel' ctl monitor
+check 'no events' says 2 'monitor prints events of the driver' ctl monitor
 check 'a capture needs a server' says 2 '--server DIR' \
 	"$BIN/angaractl" capture "$TAP_TMP/none"
 check 'garbage' garbage
 check 'requests with attributes that a command does not take' strict
 check 'too many clients at once' many
+check 'one client too many' one_more
 check 'a capture ends when it is interrupted' captured
 check 'a capture ends when it is interrupted before it waits' interrupted_late
+check 'a capture that is interrupted has whole blocks' whole
+check 'a capture ends while nobody reads its file' unheard
 check 'the server ends, and the capture reports it' stops
 check 'no server there' says 1 'no angara-vfio has its sockets there' ctl dev
 
@@ -401,6 +470,24 @@ switches()
 	return $status
 }
 
+# Descriptions that are almost, or just, as long as drivers read.
+long_description()
+{
+	local graph=$TAP_TMP/long status=0 length
+
+	for length in 4030 4060 4090 4095; do
+		DIR=$TAP_TMP/long-$length
+		printf '%s\n' 'graph g' 'node a' 'node b' 'a:0 b:0' >"$graph"
+		printf '#%*s\n' $((length - $(wc -c <"$graph") - 2)) '' >>"$graph"
+		serve "$DIR" --fabric "file:$graph" && works "$DIR" || return
+		wc -c <"$graph"
+		ctl dev list && ctl dev list | grep -q '^angara1 *1 .* graph g ' &&
+			says 1 'tree 0 is not set in fabric' ctl tree show 0 || status=1
+		unserve
+	done
+	return $status
+}
+
 # Two servers with half of a fabric each; node 0, on the other server, keeps the
 # switch.
 keeper_apart()
@@ -420,6 +507,43 @@ keeper_apart()
 	return $status
 }
 
+# hostile KIND STATUS TEXT ARGUMENT...: angaractl, with sanitizers, asks a server that breaks the
+# rules of messages as KIND says. It ends with STATUS, and prints a line that is TEXT.
+hostile()
+{
+	local kind=$1 want=$2 text=$3 status=0 server
+
+	shift 3
+	DIR=$TAP_TMP/hostile-$kind
+	mkdir "$DIR"
+	begin "$DIR.out" setpriv --pdeathsig KILL selftests/capture/hostile \
+		"$DIR/control.sock" "$kind" || return
+	server=$!
+	LD_LIBRARY_PATH=$VARIANTS/asan/lib ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99 \
+		timeout 60 "$VARIANTS/asan/bin/angaractl" --server "$DIR" "$@" \
+		>"$TAP_TMP/shown" 2>&1 || status=$?
+	kill "$server"
+	echo "status $status, expected $want and '$text'; shown:"
+	cat "$TAP_TMP/shown"
+	[ "$status" = "$want" ] && tr -s ' ' <"$TAP_TMP/shown" | grep -qxF -- "$text"
+}
+
 check 'switches are objects of their keepers' switches
+check 'a description as long as drivers read' long_description
 check 'a tree with a switch that cannot be programmed from here' keeper_apart
+check 'angaractl builds with sanitizers' variant asan libangara tools:bin/angaractl
+check 'numbers of a server that have too few bytes' hostile short 0 \
+	'angara0 - - - - - - -' dev
+check 'texts of a server that do not end' hostile text 0 \
+	'angara0 0 0,0,0 0x1 torus:2x2x22 endless. - -' dev
+check 'an error that repeats 4 GiB' hostile repeated 1 'angaractl: Invalid argument' dev
+check 'the text of an error that does not end' hostile reason 1 \
+	'angaractl: no reason at all' dev
+check 'the error of an attribute' hostile named 1 'angaractl: angara0: dev: gone' dev show 0
+check 'a text that changes a terminal' hostile control 0 'angara0 0 0 0x1 torus:2 ?[2Jred? - -' dev
+check 'an error that changes a terminal' hostile controls 1 'angaractl: ?]0;title??line' dev
+check 'an error whose number is none' hostile number 1 'angaractl: Protocol error' dev
+check 'two rows of one router' hostile twice 0 \
+	'tree 3: 1 node, 0 of 0 participants joined, partition none, epoch 0' tree show 3
+check 'an object of another command' hostile other 0 ' 0 0 1 1 0 1 1' tree plan
 plan

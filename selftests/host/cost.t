@@ -46,8 +46,8 @@ build()
 			selftests/embed/members.c "$OUT/lib/libangara.a"
 }
 
-# Builds the program without relocation: counts per instruction need the
-# addresses of the file.
+# Builds the program without relocation: to count executed instructions of the file,
+# the program must run at the addresses in the file.
 build_fixed()
 {
 	local COST=$COST-fixed
@@ -85,17 +85,18 @@ collected()
 	sed -n 's/.*Collected : *//p' "$TAP_TMP/run"
 }
 
-# Prints the part of these instructions that a library's functions execute.
-# After a line "calls=" follows the cost of the called function.
+# inside LIBRARY: prints how many instructions functions of LIBRARY have executed, by
+# $TAP_TMP/profile. The line after a line "calls=" has the cost of the called function.
 inside()
 {
 	awk -v library="$1" '
-		/^ob=/ {
+		# The first line that names an object may be that of a call, cob=.
+		/^c?ob=/ {
 			split($0, f, /[()]/)
 			if (f[3] != "")
 				name[f[2]] = f[3]
-			mine = name[f[2]] ~ library
 		}
+		/^ob=/ { mine = name[f[2]] ~ library }
 		/^[-+*0-9]/ && mine && !called { n += $2 }
 		{ called = /^calls=/ }
 		END { print n + 0 }' "$TAP_TMP/profile"
@@ -274,8 +275,8 @@ for op in $OPS long_put long_bcast; do
 	check "no system call, no allocation: $op" env "ANGARA_EXPRESS=$(express "$op")" \
 		"$COST" quiet "${op%.packets}" 200
 done
-# If the queue has a descriptor to wait for, but the program only polls, it
-# makes no system calls either.
+# A program that only polls makes no system calls either if its queue has a descriptor
+# to wait for.
 for op in $FI_OPS; do
 	check "no system call: $op" env COST_QUIET=1 ANGARA_FABRIC=embedded:2x2 \
 		"FI_PROVIDER_PATH=$OUT/lib/libfabric" "$FI" cost "$op" 200

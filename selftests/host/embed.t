@@ -22,8 +22,8 @@ build_san()
 	variant asan libangara libangara:tests
 }
 
-# A process that may use every third of 3000 processors: a cpu_set_t has room
-# for 1024.
+# A process may use every third of 3000 processors, more than the 1024 for which a
+# cpu_set_t has room.
 processors()
 {
 	inside "$TAP_TMP" cpus && [ "$("$TAP_TMP/cpus")" = 1000 ]
@@ -80,8 +80,8 @@ job()
 	result "$status" "$name"
 }
 
-# In each of 20 short runs of both applications, the first time is the total and
-# the others are its parts.
+# In each of 20 short runs of both applications, the first time is the total, and
+# the other times are parts of it.
 parts()
 {
 	for _ in {1..20}; do
@@ -124,7 +124,7 @@ slowest()
 			split($i, part, /[":,]+/)
 			sum += part[2]
 		}
-		# A process that has waited for others ten seconds is not slow.
+		# A total below ten seconds is not by the clock of process 5.
 		bad += whole[2] < 1e7 || sum > whole[2] + 0.001 || sum < whole[2] / 2
 	} END { exit bad || n != 2 }'
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The installed unit of the fabric manager: systemd knows all of its settings, and
-# finds its program. systemd-analyze prints unknown settings, but ends well.
+# finds its program. systemd-analyze prints unknown settings, but ends with status 0.
 
 set -u
 . selftests/tap.sh

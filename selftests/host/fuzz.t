@@ -19,7 +19,7 @@ FUZZ=("-I$PWD/driver/model" -Ilibangara/ofi -Ilibangara -Ilibangara/include
 	-O1 -g "-fsanitize=address,undefined,fuzzer-no-link"
 	-fno-sanitize-recover=all)
 
-# Sources of angara-vfio that the objects need.
+# Libraries that the objects of targets need.
 read -ra LIBS <<<"$(pkg-config --libs json-c zlib)"
 read -ra PROVIDER_LIBS <<<"-pthread $(pkg-config --libs libfabric zlib 2>/dev/null) -ldl"
 

@@ -216,7 +216,7 @@ cplusplus()
 		$(pc --cflags --libs) && LD_LIBRARY_PATH=$LIB "$TAP_TMP/use"
 }
 
-# A build without optimization: the variant "plain" is built with it, and -Werror.
+# Builds without optimization; the variant "plain" has optimization, and -Werror.
 quiet_build()
 {
 	build_in "$OUT-$1" CC="$1" V=1 \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Servers of one fabric on machines of their own, which network namespaces play.
+# Servers of one fabric, each on its own machine. A network namespace stands for a machine.
 # The links between them use TLS. The filter of system calls is in force when a
 # cable has been cut and the servers shake hands again.
 
@@ -117,7 +117,7 @@ work()
 }
 
 # A server drops a connection that is silent for half of the timeout. The cable
-# of the second machine stays cut until all have done so.
+# of the second machine stays cut until all servers have dropped its connections.
 cut()
 {
 	on 0 ip link set cable1 down &&
@@ -136,7 +136,7 @@ twice()
 	[ "$(grep -c "$2" "$1")" -ge 2 ]
 }
 
-# killed NODES PID LOG...: a server is killed; the others report it.
+# killed NODES PID LOG...: a server is killed; the other servers report that its nodes are gone.
 killed()
 {
 	local nodes=$1 pid=$2 log
@@ -149,7 +149,7 @@ killed()
 	done
 }
 
-# returns NODES FOLDER FUNCTION LOG...: a killed server starts again; the others
+# returns NODES FOLDER FUNCTION LOG...: a killed server starts again; the other servers
 # report its nodes for the second time.
 returns()
 {

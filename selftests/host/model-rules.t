@@ -62,17 +62,22 @@ conditions()
 	done
 }
 
+# Drops lines of comments from what grep -n found.
+in_code()
+{
+	grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
+}
+
 floats()
 {
-	grep -nwE 'float|double|_Float[0-9]+|__int128' "$MODEL"/*.[ch] |
-		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)'
+	grep -nwE 'float|double|_Float[0-9]+|__int128' "$MODEL"/*.[ch] | in_code
 }
 
 # Prints calls of functions that only hosts may use.
 hosts()
 {
 	grep -nE '__KERNEL__|\b(malloc|calloc|free|k[mz]alloc|printk|printf|spin_lock|mutex_|pthread_|time|rand)[[:space:]]*\(' \
-		"$MODEL"/*.[ch]
+		"$MODEL"/*.[ch] | in_code
 }
 
 long_files()
@@ -89,8 +94,8 @@ long_functions()
 		/^}/ { start = 0 }' "$MODEL"/*.[ch]
 }
 
-# Prints cycles of calls in GCC's call graph. A call by pointer calls one of the
-# host's operations, which must not call the model, or any function in a table.
+# Prints cycles of calls in GCC's call graph. A call by pointer calls either an
+# operation of the host, which must not call the model, or any function in a table.
 cycles()
 {
 	local out=$TAP_TMP/graph

@@ -110,8 +110,8 @@ sub puts_of
 
 	for my $body (text_of($file) =~ /^(\w[^\n;]*\([^;{}]*\)\n\{\n(?:.*?\n)??\})/gms) {
 		my ($function) = $body =~ /(\w+)\(/;
-		while ($body =~ /\b(?:nla_put|put)_(\w+?)(?:_64bit)?\(\w+,\s*(ANGARA_A_\w+)/g) {
-			push @puts, [ $function, $1, $2 ];
+		while ($body =~ /\b(?:nla_put|put)_(\w+?)(?:_64bit)?\(\w+,\s*((?-i)ANGARA_A_\w+)/gi) {
+			push @puts, [ $function, lc $1, $2 ];
 		}
 	}
 	return @puts;

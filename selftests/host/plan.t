@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# angaractl tree plan: it equals the plan of angara-topo, without devices and
-# for the fabric of a server; and bad input gets one line of error.
+# angaractl tree plan: its plan equals that of angara-topo, without devices and for
+# the fabric of a server; and bad input gets one line of error.
 
 set -u
 . selftests/tap.sh
@@ -22,7 +22,7 @@ ctl()
 	LD_LIBRARY_PATH=$O/lib "$O/bin/angaractl" "$@"
 }
 
-# refused TEXT ARGUMENT...: one line has the error, status 2.
+# refused TEXT ARGUMENT...: the program ends with status 2 and one line of error, which has TEXT.
 refused()
 {
 	says "$1" 2 env LD_LIBRARY_PATH="$O/lib" "$O/bin/angaractl" "${@:2}"
@@ -95,7 +95,7 @@ check 'an empty range' refused 'is empty' tree plan --fabric torus:4 nodes 3-1
 check 'too many participants' refused 'from 1 to 16' tree plan --fabric torus:4 pe 17
 check 'operations of no length' refused 'from 1 to' tree plan --fabric torus:4 bytes 0
 check 'an unknown argument' refused 'no such argument' tree plan --fabric torus:4 x
-check 'two fabrics' refused 'excludes --fabric' tree plan --fabric torus:4 \
+check 'two fabrics' refused 'give only one' tree plan --fabric torus:4 \
 	fabric 0x1
 check 'a description for another command' refused 'show does not take --fabric' \
 	tree show --fabric torus:4

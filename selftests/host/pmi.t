@@ -3,7 +3,7 @@
 #
 # Jobs of MPICH's mpiexec.hydra, over PMI version 1 and 2, without adapters:
 # exchanges, every way in which a job ends, unrelated clients. srun.t is the
-# same test with srun.
+# corresponding test with srun.
 
 set -u
 . selftests/tap.sh
@@ -98,7 +98,7 @@ one_line()
 	[ "$(wc -l <"$TAP_TMP/late")" = 1 ] && grep -q "$1" "$TAP_TMP/late"
 }
 
-# no_barrier SIZE: the other processes do not enter the barrier.
+# no_barrier SIZE: rank 0 enters a barrier of SIZE processes, and no other process does.
 no_barrier()
 {
 	local begun=$SECONDS

@@ -442,7 +442,7 @@ contexts()
 	ok $? 'a user does not see contexts of others'
 }
 
-# A page with a process, a tree that is down, and links that are down or lose packets.
+# Checks a page: a process, a tree that is down, and links that are down or lose packets.
 page()
 {
 	ctl link set 3 Y+ loss 1e-3 && ctl link set 0 X+ down || why 'a link is not set'
@@ -495,7 +495,8 @@ events()
 	local text lines status=0 before
 
 	before=$(awk '$2 == 16 && $4 != "00000000"' /proc/net/netlink | wc -l)
-	timeout 120 angaractl monitor count 8 fabric "$fabric" \
+	# Each of the eight nodes reports once that the tree is down.
+	timeout 120 angaractl monitor count 9 fabric "$fabric" \
 		>"$TMP/events" 2>&1 &
 	text=$!
 	timeout 120 angaractl -j monitor dev "$first" count 2 \
@@ -526,7 +527,7 @@ events()
 	wait "$text"
 }
 
-# Rates, without and with traffic of a job. Links are sorted: the busiest first.
+# Checks rates, without and with traffic of a job. Links are sorted: the busiest first.
 live()
 {
 	local job
@@ -577,6 +578,7 @@ bad_input()
 	refused 2 'unexpected argument' dev show "$first" more
 	refused 2 'needs a value' link show dev
 	refused 1 'there is no such device' link show dev 4000000
+	refused 1 'there is no such device' link dev 4000000
 	refused 2 'from 0 to 63' tree create 64 root 0
 	refused 2 'from 0 to 63' tree create -- -1 root 0
 	refused 2 'from 0 to 63' tree create 1x root 0
@@ -607,6 +609,7 @@ bad_input()
 	refused 1 'is not set' tree delete 13
 	refused 1 'is not set' tree check 13
 	refused 1 'is not set' tree show 13
+	refused 1 'is not set' tree 13
 	refused 2 'one tree' tree show --dot
 	refused 2 'does not take --all' dev list --all
 	refused 2 'which partition' tree delegate 15

@@ -117,7 +117,7 @@ sizes()
 	done
 	check_copied "bcast-file of 300001 bytes, p2p" 4 300001 --p2p
 	for way in '' --p2p; do
-		# Processes without rows must not fall behind; 200 times.
+		# Processes without rows must not fall behind, in any of 200 iterations.
 		# shellcheck disable=SC2086 # no word if empty
 		check "spmv: fewer rows than processes $way" angara-run -n 8 \
 			angara-spmv --n 3 --nnz 2 --iters 200 --check $way

@@ -85,6 +85,11 @@ TEST_F(card, doorbell)
 	for (i = 0; i < AT_PAGE / 4; i++)
 		x[0].db[i] = 0xDEADBEEF;
 	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, 77));
+	/* The page stays a doorbell when its protection changes. */
+	ASSERT_EQ(0, mprotect((void *)x[0].db, AT_PAGE, PROT_READ));
+	EXPECT_EQ(~0U, x[0].db[1]);
+	ASSERT_EQ(0, mprotect((void *)x[0].db, AT_PAGE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(ANGARA_ST_OK, at_pair_move(x, mem, 78));
 	at_pair_close(x);
 }
 
@@ -282,7 +287,7 @@ TEST_F(card, remove_and_rescan)
 	users_end(_metadata, self);
 }
 
-/* A reset wakes sleeping processes, whatever they wait in. */
+/* A reset wakes a process that sleeps in poll(2). */
 TEST_F(card, sleepers_wake)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -322,10 +327,10 @@ static int rebind(const char *bdf, const char *enable)
 
 /*
  * The first allocation fails while the driver binds to a card, then the second,
- * and so on until it succeeds.  The driver works without some of them: vectors,
- * for instance.  The card is enabled beforehand: enabling it asks ACPI for the
- * route of its interrupt, and ACPI uses freed memory if an allocation fails
- * there.
+ * and so on until binding succeeds.  The driver works without some allocations,
+ * such as those of vectors.  The card is enabled beforehand: enabling it asks
+ * ACPI for the route of its interrupt, and ACPI uses freed memory if an
+ * allocation fails there.
  */
 TEST_F_TIMEOUT(card, bind_without_memory, 1800)
 {

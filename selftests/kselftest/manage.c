@@ -154,7 +154,7 @@ TEST_F(manage, wrong_requests)
 	EXPECT_NE(~0ULL, m.pkt.tid);
 }
 
-/* Root has opened the file, but the right is that of the caller. */
+/* Root has opened the file, but the process that calls needs the right itself. */
 TEST_F(manage, needs_the_right)
 {
 	struct angara_mgmt pkt = request(ANGARA_MGMT_GET, ANGARA_MGMT_NODE, 0);
@@ -197,38 +197,59 @@ TEST_F(manage, keys)
 	EXPECT_EQ(0, node_at(self->fd, self->port, &node));
 }
 
+/* Opens the device whose router is at the other end of the link.  Return: -1: none. */
+static int open_far(const struct angara_query *here, unsigned int node)
+{
+	unsigned int dev, end = at_devices();
+
+	for (dev = 0; dev < end; dev++) {
+		struct angara_query q = { 0 };
+		int fd = at_open(dev);
+
+		if (fd < 0)
+			continue;
+		if (!at_query(fd, &q) && q.node == node &&
+		    q.fabric_id == here->fabric_id)
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+static struct angara_mgmt row_set(uint32_t pkey, unsigned int epoch)
+{
+	struct angara_mgmt pkt = request(ANGARA_MGMT_SET, ANGARA_MGMT_ROW, TREE);
+	const struct angara_mgmt_row row = {
+		.pkey = htole32(pkey), .pe = htole16(1), .epoch = htole16(epoch),
+		.is_root = 1, .to_root = ANGARA_PORT_NONE,
+	};
+
+	memcpy(pkt.data, &row, sizeof(row));
+	return pkt;
+}
+
+static struct angara_mgmt row_clear(void)
+{
+	return request(ANGARA_MGMT_SET, ANGARA_MGMT_ROW_CLEAR, TREE);
+}
+
 /* A context of the other device joins a row that its driver has not set. */
 TEST_F(manage, a_row_of_another_device)
 {
-	struct angara_mgmt set = request(ANGARA_MGMT_SET, ANGARA_MGMT_ROW, TREE);
-	struct angara_mgmt clear = request(ANGARA_MGMT_SET, ANGARA_MGMT_ROW_CLEAR, TREE);
+	struct angara_mgmt set = row_set(self->q.pkey, 5);
+	struct angara_mgmt clear = row_clear();
 	struct angara_join join = { .size = sizeof(join), .tree = TREE };
 	struct angara_ctx_create ctx = {
 		.size = sizeof(ctx), .sq_entries = 8, .cq_entries = 8,
 	};
-	struct angara_mgmt_row row = {
-		.pkey = htole32(self->q.pkey), .pe = htole16(1), .epoch = htole16(5),
-		.is_root = 1, .to_root = ANGARA_PORT_NONE,
-	};
-	struct angara_query q = { 0 };
 	struct angara_tree_get get;
-	unsigned int dev = 0, end = at_devices();
-	int fd = -1;
+	int fd = open_far(&self->q, self->far);
 
-	while (dev < end && (fd < 0 || q.node != self->far ||
-			     q.fabric_id != self->q.fabric_id)) {
-		if (fd >= 0)
-			close(fd);
-		fd = at_open(dev++);
-		if (fd >= 0)
-			at_query(fd, &q);
-	}
-	if (q.node != self->far)
+	if (fd < 0)
 		SKIP(return, "the router at the other end of the link has no device here");
 	ASSERT_LE(0, at_domain_create(fd, 0));
 	ASSERT_EQ(0, at_ioctl(fd, ANGARA_IOCTL_CTX_CREATE, &ctx));
 	EXPECT_EQ(-ENOENT, at_ioctl(ctx.fd, ANGARA_IOCTL_JOIN, &join));
-	memcpy(set.data, &row, sizeof(row));
 	ASSERT_EQ(0, set_at(self->fd, self->port, &set));
 	EXPECT_EQ(0, at_ioctl(ctx.fd, ANGARA_IOCTL_JOIN, &join));
 	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
@@ -237,12 +258,48 @@ TEST_F(manage, a_row_of_another_device)
 	EXPECT_EQ(5, get.row.epoch);
 	EXPECT_EQ(0, set_at(self->fd, self->port, &clear));
 	EXPECT_EQ(-ENOENT, at_ioctl(ctx.fd, ANGARA_IOCTL_JOIN, &join));
+	EXPECT_EQ(-ENOENT, at_tree_get(fd, TREE, &get));
+	EXPECT_EQ(-ENOENT, at_tree_clear(fd, TREE));
 	close(ctx.fd);
+	close(fd);
+}
+
+/*
+ * If in-band management clears or replaces a row of another device, its driver accepts
+ * the change.
+ */
+TEST_F(manage, a_row_that_is_replaced)
+{
+	struct angara_mgmt set = row_set(self->q.pkey, 6);
+	struct angara_mgmt clear = row_clear();
+	const struct angara_tree_row row = {
+		.tree = TREE, .is_root = 1, .to_root = ANGARA_PORT_NONE, .pe = 1,
+		.pkey = self->q.pkey, .epoch = 6,
+	};
+	int fd = open_far(&self->q, self->far);
+	int owner = open_far(&self->q, self->far);
+	struct angara_tree_get get;
+
+	if (fd < 0)
+		SKIP(return, "the router at the other end of the link has no device here");
+	ASSERT_EQ(0, at_tree_set(owner, &row, ANGARA_TREE_OWNED));
+	EXPECT_EQ(-EBUSY, at_tree_set(fd, &row, 0));
+	/* After the row is cleared, the tree can be used again. */
+	ASSERT_EQ(0, set_at(self->fd, self->port, &clear));
+	EXPECT_EQ(-ENOENT, at_tree_get(fd, TREE, &get));
+	EXPECT_EQ(0, at_tree_set(owner, &row, ANGARA_TREE_OWNED));
 	/*
-	 * The driver still counts the row as set, until it is cleared there,
-	 * too.
+	 * An equal row replaces the row: closing the file of the owner does not clear the
+	 * new row.
 	 */
-	at_tree_clear(fd, TREE);
+	clear = row_clear();
+	ASSERT_EQ(0, set_at(self->fd, self->port, &clear));
+	ASSERT_EQ(0, set_at(self->fd, self->port, &set));
+	close(owner);
+	EXPECT_EQ(0, at_tree_get(fd, TREE, &get));
+	EXPECT_EQ(ANGARA_TREE_STATE_UP, get.state);
+	EXPECT_EQ(-EBUSY, at_tree_set(fd, &row, 0));
+	EXPECT_EQ(0, at_tree_clear(fd, TREE));
 	EXPECT_EQ(-ENOENT, at_tree_get(fd, TREE, &get));
 	close(fd);
 }

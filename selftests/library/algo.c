@@ -339,8 +339,8 @@ static bool costs(void)
 
 	formula(a, &num, &total);
 	/*
-	 * Without data only empty messages are sent; short vectors have few
-	 * parts.
+	 * The formulas do not hold for blocks of different lengths, nor for
+	 * fewer elements than members.
 	 */
 	if (a->irregular || (a->coll != ANG_COLL_BARRIER && a->count < a->size))
 		return true;
@@ -357,8 +357,8 @@ static bool costs(void)
 }
 
 /*
- * No member receives more than the bound, and if all members have blocks, one
- * receives exactly as many.
+ * No member receives more messages than the bound.  If all members have blocks,
+ * one member receives exactly as many as the bound.
  */
 static bool arrivals(void)
 {
@@ -373,15 +373,15 @@ static bool arrivals(void)
 			if (m[rank].run.sched.steps[i].kind != ANG_STEP_RECV)
 				continue;
 			if (m[rank].run.sched.steps[i].len > longest)
-				return wrong("sends %zu bytes to member %u at once, not %zu at most",
+				return wrong("a member sends %zu bytes to member %u at once, expected at most %zu",
 					     m[rank].run.sched.steps[i].len, rank, longest);
 			num++;
 		}
 		max = num > max ? num : max;
 	}
 	if (max > most)
-		return wrong("a member receives %llu messages, not %llu at most", (unsigned long long)max,
-			     (unsigned long long)most);
+		return wrong("a member receives %llu messages, expected at most %llu",
+			     (unsigned long long)max, (unsigned long long)most);
 	return max == most || t.args.irregular || t.args.count < t.args.size ||
 	       (t.args.packet && t.args.count % t.args.size) ||
 	       (t.args.exchange && moved(&t.args) != t.args.size) ||
@@ -412,7 +412,7 @@ static bool rooted(enum ang_coll coll)
 	       coll == ANG_COLL_GATHER || coll == ANG_COLL_SCATTER;
 }
 
-/* Algorithms that keep the order of ranks. */
+/* Does an algorithm combine contributions in the order of ranks? */
 static bool ordered(enum ang_coll coll, enum ang_algo algo)
 {
 	return algo == ANG_ALGO_RECURSIVE_DOUBLING || algo == ANG_ALGO_TREE ||
@@ -599,7 +599,7 @@ static void grow(u32 n, u32 fan)
 		t.kin[i].arrivals = most;
 }
 
-/* Trees that are chains, stars, and in between. */
+/* Tests trees that are chains, stars, and shapes between these two. */
 static bool all_trees(void)
 {
 	static const u32 fans[] = { 1, 2, 5, MAX_SIZE };

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Programs that sleep until an event while collectives by software are in progress. */
+/*
+ * Programs that sleep until an event while collectives by software are in progress; programs
+ * that only check for completions.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib.h"
 #include "pending.h"
@@ -59,7 +63,35 @@ static bool asleep(void)
 	return ok & expect("destroy", angara_team_destroy(team), 0);
 }
 
+/*
+ * If a link loses a packet, its router has to send the packet again.  Members that only check, with
+ * a timeout of 0, advance the router.
+ */
+static bool checked(void)
+{
+	struct angara_team *team;
+	struct pending req;
+	unsigned int i;
+	bool ok;
+
+	ok = expect("team", angara_team_create(job, ctx, NULL, 0, NULL, &team), 0);
+	if (!ok)
+		exit(1);
+	for (i = 0; ok && i < ROUNDS; i++) {
+		unsigned int checks = LONG_MS;
+		int ret;
+
+		pending_op(&req);
+		ok = expect("barrier", angara_barrier_nbi(team, &req.op), 0);
+		while (ok && (ret = pending_wait(ctx, &req, 0)) == -ETIMEDOUT && checks--)
+			usleep(100);
+		ok = ok && expect("status", ret, 0);
+	}
+	return ok & expect("destroy", angara_team_destroy(team), 0);
+}
+
 const struct part event_parts[] = {
+	{ "collectives of programs that only check", checked },
 	{ "collectives while the program sleeps", asleep },
 	{ NULL, NULL },
 };

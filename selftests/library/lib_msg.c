@@ -16,13 +16,13 @@
 #define FLOOD	1000		/* messages: more than any queue holds */
 #define FLOOD_BYTES 4096
 #define FENCED	12		/* messages: more than a receive buffer holds */
-#define BURST	40		/* messages to each: more than fit at once */
+#define BURST	40		/* messages to each process: more than fit at once */
 
 static const size_t lengths[] = { 0, 1, 64, 240, 241, 256, 1000, 4096 };
 
 #define LENGTHS	(sizeof(lengths) / sizeof(*lengths))
 
-/* A context with a receive buffer, and the addresses of those of the peers. */
+/* A context with a receive buffer, and the addresses of such contexts of the peers. */
 static struct angara_ctx *mctx;
 static struct angara_peer *mpeers;
 
@@ -204,19 +204,23 @@ static bool message_fd(void)
 	return ok;
 }
 
+/*
+ * Sends by another context than the armed one: a wait for completions may take the event
+ * for which the context is armed.
+ */
 static bool send_empty(unsigned int to, unsigned int k)
 {
 	struct angara_head head = head_of(rank, k);
 
-	return expect("send", angara_send_inline_nbi(mctx, mpeers[to], &head, NULL, 0,
+	return expect("send", angara_send_inline_nbi(ctx, mpeers[to], &head, NULL, 0,
 						     NULL), 0) &&
-	       expect("quiet", angara_quiet(mctx, LONG_MS), 0);
+	       expect("quiet", angara_quiet(ctx, LONG_MS), 0);
 }
 
 /*
  * A context is armed although a message waits: a program that cannot take the
  * message sleeps until the next one.  The event of the first message may come after the
- * message, so arms again until no event follows.
+ * message, so the test arms the context again until no event follows.
  */
 static bool armed_fd(void)
 {
@@ -242,7 +246,7 @@ static bool armed_fd(void)
 }
 
 /*
- * Takes messages that have arrived.  Return: their number, -1 if one is wrong.
+ * Takes messages that have arrived.  Return: their number; -1: one is wrong.
  */
 static int take_all(unsigned int from, unsigned int first)
 {
@@ -261,8 +265,8 @@ static int take_all(unsigned int from, unsigned int first)
 }
 
 /*
- * Each sends more than all queues and buffers hold before it receives.  No send
- * blocks, so each process gets to receive.
+ * Each process sends more messages than all queues and buffers hold before it
+ * receives.  No send blocks, so each process gets to receive.
  */
 static bool flood(void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Processes outside of the job that use its ports or connect to it, see mesh.c. */
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +128,67 @@ static void test_impostor(enum impostor kind, int want, const char *tells,
 	ok(parts[0].ret == want && n && strstr(line, tells) && before < 20 &&
 	   !memmem(t.heard, t.len, block, sizeof(block)), what);
 	close(t.listens);
+	drop();
+}
+
+/* Return: socket that listens at 127.0.0.2 and the port of @places; -1: error. */
+static int listen_beside(const char *places)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	unsigned int port;
+
+	if (fd >= 0 && sscanf(places, "-%4x", &port) == 1) {
+		at.sin_port = htons((uint16_t)port);
+		at.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+		if (!bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 8))
+			return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
+ * A stranger at the first address of rank 1 closes each connection; rank 1 is at
+ * the second address.
+ */
+static void test_second_address(void)
+{
+	struct trap t = { .kind = HANGS_UP };
+
+	if (!make(2, true) || (t.listens = listen_beside(places(1))) < 0) {
+		ok(false, "a process at its second address");
+		return;
+	}
+	snprintf(t.card, sizeof(t.card), "%.*s%.5s-127.0.0.2%s", WORD_TEXT,
+		 ang_mesh_card(parts[1].mesh), places(1), places(1) + 5);
+	parts[0].cards[1] = t.card;
+	pthread_create(&t.thread, NULL, trap_main, &t);
+	exchange(2, 5);
+	__atomic_store_n(&t.stop, true, __ATOMIC_RELAXED);
+	pthread_join(t.thread, NULL);
+	printf("# ends with %d and %d, card %s\n", parts[0].ret, parts[1].ret,
+	       t.card + WORD_TEXT);
+	ok(got(0, 2, 5) && got(1, 2, 5) && t.len, "a process at its second address");
+	close(t.listens);
+	drop();
+}
+
+/* A card that names no port. */
+static void test_no_port(void)
+{
+	char card[ANG_MESH_CARD];
+
+	if (!make(2, true)) {
+		ok(false, "a card without a port");
+		return;
+	}
+	snprintf(card, sizeof(card), "%.*s-zz-127.0.0.1", WORD_TEXT,
+		 ang_mesh_card(parts[1].mesh));
+	parts[0].cards[1] = card;
+	part_main(&parts[0]);
+	ok(parts[0].ret == -EPIPE, "a card without a port");
 	drop();
 }
 
@@ -271,6 +333,8 @@ void test_strangers(void)
 		      "a stranger that echoes data is refused");
 	test_impostor(HANGS_UP, -ETIMEDOUT, "rank 0: rank 1 at ",
 		      "a stranger that hangs up");
+	test_second_address();
+	test_no_port();
 	test_no_descriptors();
 	test_hogs();
 	test_flood();

@@ -15,7 +15,8 @@ const struct test_case *const test_cases[] = {
 	lost_cases, msg_cases, msg_fault_cases, msg_check_cases,
 	msg_lost_cases, recover_cases, atomic_cases, life_cases, forge_cases,
 	slice_cases, fence_cases, express_cases, lane_cases, hop_cases, cast_cases, retry_cases,
-	fault_cases, detour_cases, route_cases, route_bad_cases, mgmt_cases, mgmt_bad_cases, NULL,
+	fault_cases, detour_cases, route_cases, route_bad_cases, route_change_cases,
+	mgmt_cases, mgmt_bad_cases, NULL,
 };
 
 int test_option(const char *option)

@@ -70,7 +70,7 @@ u32 adm_job_row(struct host *h, u32 node, const struct angara_tree_row *row,
 	cmd.set.row.pe = cpu_to_le16(row->pe);
 	cmd.set.row.pkey = cpu_to_le32(row->pkey);
 	cmd.set.row.epoch = cpu_to_le16(row->epoch);
-	cmd.set.row.reserved[1] = (u8)row->reserved;
+	cmd.set.row.life = cpu_to_le16((u16)row->reserved);
 	cmd.set.router = cpu_to_le32(node);
 	return adm(h, host_keeper(h, node), &cmd, NULL);
 }

@@ -157,6 +157,20 @@ void host_reg(struct host *h, u32 node, u32 off, u32 val)
 	ang_reg_write(&host_at(h, node)->v, node, off, val);
 }
 
+void driver_new(struct host *h, u32 node)
+{
+	struct host_node *n = &h->node[node];
+
+	host_reg(h, node, ANGARA_REG_CONTROL, 0);
+	host_run(h);
+	memset(n->aeq, 0, AEQ_ENTRIES * sizeof(*n->aeq));
+	memset(n->acq, 0, ADM_ENTRIES * sizeof(*n->acq));
+	n->asq_pi = n->acq_ci = n->aeq_ci = 0;
+	host_reg(h, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
+	host_run(h);
+	EXPECT_EQ(ang_reg_read(&h->v, node, ANGARA_REG_STATUS), ANGARA_STATUS_READY);
+}
+
 static void enable(struct host *h, u32 node)
 {
 	struct host_node *n = &host_at(h, node)->node[node];
@@ -420,8 +434,8 @@ static void pump_from(struct host *h)
 int twins_pump(struct host *h)
 {
 	/*
-	 * Packets that wait for room or buffers, too, can move only after a
-	 * notification.
+	 * Packets that wait for room or for buffers also need a notification
+	 * before they can move.
 	 */
 	if (!h->notified && !h->twin->notified)
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A host for the device model that checks everything it does.
+ * A host for the device model.  It checks everything that the model does.
  *
  * Host memory consists of segments with gaps between them; a DMA access that is
  * not within one segment fails and is counted.  Trees come from libangara's
@@ -17,7 +17,7 @@
 
 #define PKEY		0x1234U
 #define MRS		8	/* entries of a memory region table */
-#define BUF_KEY		0	/* region that th_buffers() registers */
+#define BUF_KEY		0	/* region that ctx_buffer() registers */
 #define SEGMENTS	2048	/* per node */
 
 struct angara_fabric;
@@ -78,7 +78,7 @@ struct host {
 	 * host_twins().
 	 */
 	struct host *twin;
-	u64 here;		/* nodes hosted by this one, one bit each */
+	u64 here;		/* nodes that this fabric hosts, one bit each */
 	int notified;		/* the model has work for a router of the
 				 * twin */
 	int dead;		/* abandoned: not run or checked any more */
@@ -100,7 +100,7 @@ extern const struct ang_cfg cfg_default;
 extern const struct ang_cfg cfg_tight;	/* the smallest allowed value of each
 					 * member */
 /*
- * Makes two such fabrics that together host one torus of up to 64 nodes: the
+ * Makes two fabrics as host_new() does, which together host one torus of up to 64 nodes: the
  * returned fabric hosts @here, its twin the other nodes.  Functions that take
  * a node find its fabric.  @pump carries packets between the fabrics, and
  * returns whether it moved any.
@@ -147,9 +147,11 @@ static inline void run_steps(struct ang_view *v, u32 steps)
 		ang_run(v, 1);
 }
 
-/* Resets the step counts of views, by which they fire timers early. */
+/* Resets the step counts of views.  After some steps, a view fires timers early. */
 void host_steps_reset(struct host *h);
 void host_reg(struct host *h, u32 node, u32 off, u32 val);
+/* Resets a node and enables it again, as a new driver does.  Its contexts end. */
+void driver_new(struct host *h, u32 node);
 /* Stops a node, as if another thread held it, or lets it continue. */
 void host_freeze(struct host *h, u32 node, int on);
 /* Frees the head of an incoming ring of a node. */
@@ -243,7 +245,7 @@ struct tarea {
 
 /* Gives a context a receive buffer of 2^@log2 bytes. */
 struct tarea *area_new(struct tctx *c, u32 log2);
-/* Return: the next message, or NULL.  Void ones are added to @voids. */
+/* Return: the next message, or NULL.  Adds the number of void messages to @voids. */
 const struct angara_msg *area_next(struct tarea *a, u32 *voids);
 /* Frees the message that area_next() returned, and kicks if needed. */
 void area_free(struct tarea *a, const struct angara_msg *m);
@@ -256,7 +258,7 @@ struct ttree {
 	u32 in_tree;		/* nodes */
 	u32 n;			/* participants */
 	struct tctx **ctx;
-	u32 *place;		/* of each participant, among those of its node */
+	u32 *place;		/* of each participant, among the participants of its node */
 	u16 *pe;
 	struct angara_tree_row *rows;
 };

@@ -317,21 +317,6 @@ static void switch_root(void)
 	group_del(&g);
 }
 
-/* Replaces the driver of a node. */
-static void driver_new(u32 node)
-{
-	struct host *h = g.h;
-
-	host_reg(h, node, ANGARA_REG_CONTROL, 0);
-	host_run(h);
-	memset(h->node[node].aeq, 0, AEQ_ENTRIES * sizeof(*h->node[node].aeq));
-	memset(h->node[node].acq, 0, ADM_ENTRIES * sizeof(*h->node[node].acq));
-	h->node[node].asq_pi = h->node[node].acq_ci = h->node[node].aeq_ci = 0;
-	host_reg(h, node, ANGARA_REG_CONTROL, ANGARA_CONTROL_ENABLE);
-	host_run(h);
-	EXPECT_EQ(ang_reg_read(&h->v, node, ANGARA_REG_STATUS), ANGARA_STATUS_READY);
-}
-
 static void lifetime(void)
 {
 	struct angara_adm_link bad = { .loss = cpu_to_le32(TENTH),
@@ -341,16 +326,16 @@ static void lifetime(void)
 	g.h = host_new("4", &cfg_tight);
 	EXPECT_EQ(adm_link(g.h, 1, 0, &bad), ANGARA_ADM_ST_OK);
 	order(2, 0, ANGARA_LINK_DOWN);
-	driver_new(0);
+	driver_new(g.h, 0);
 	EXPECT_EQ(g.h->fab->flawed, 3);
-	driver_new(1);
+	driver_new(g.h, 1);
 	EXPECT_EQ(g.h->fab->flawed, 2);
 	EXPECT_EQ(g.h->fab->broken, 2);
 	/* At first both ends have set the link down, later only one end. */
 	order(3, 1, ANGARA_LINK_DOWN);
-	driver_new(2);
+	driver_new(g.h, 2);
 	EXPECT_EQ(g.h->fab->broken, 2);
-	driver_new(3);
+	driver_new(g.h, 3);
 	EXPECT(ang_links_perfect(g.h->fab) && !g.h->fab->broken);
 	host_free(g.h);
 	/* The driver of a switch's keeper is replaced: the faults of the switch end. */
@@ -358,12 +343,15 @@ static void lifetime(void)
 	sw = g.h->nodes;
 	order(sw, 0, ANGARA_LINK_DOWN);
 	EXPECT_EQ(adm_link(g.h, sw, 1, &bad), ANGARA_ADM_ST_OK);
-	driver_new(host_keeper(g.h, sw));
+	driver_new(g.h, host_keeper(g.h, sw));
 	EXPECT(ang_links_perfect(g.h->fab) && !g.h->fab->broken);
 	host_free(g.h);
 }
 
-/* A thread ends in a node whose link had kept packets before it became perfect. */
+/*
+ * A thread dies while it holds node 0.  A link of the node has become perfect,
+ * but still holds packets from the time when it had faults.
+ */
 static void torn(void)
 {
 	struct angara_adm_link slow = delayed(100000), fine = delayed(0);
@@ -415,7 +403,7 @@ static void from_the_start(void)
 		struct angara_adm_link fine = delayed(0);
 
 		EXPECT_EQ(adm_link(g.h, i, 0, &fine), ANGARA_ADM_ST_OK);
-		driver_new(i);
+		driver_new(g.h, i);
 		lost += ang_port(g.h->fab, ang_node(g.h->fab, i), 0)->retry.fault.loss;
 	}
 	EXPECT_EQ(lost, 8 * TENTH);

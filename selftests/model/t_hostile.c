@@ -36,7 +36,7 @@ static void random_row(struct angara_hw_row *row)
 	row->pkey = cpu_to_le32(PKEY);
 	row->epoch = cpu_to_le16((u16)pick(2));
 	row->state = row->members = 0;
-	memset(row->reserved, 0, sizeof(row->reserved));
+	row->life = 0;
 }
 
 static void random_command(struct angara_adm_cmd *cmd, u32 node)

@@ -68,8 +68,8 @@ static void cq_full(void)
 	kick(a);
 	host_run(h);
 	/*
-	 * The queue takes as many completions as it holds, and no more until
-	 * the process takes some.
+	 * The completion queue is full: no entry is taken from the SQ until the
+	 * process takes completions.
 	 */
 	EXPECT_EQ(ctx_counter(a, ANGARA_CTR_SQ_CI), 8);
 	host_run(h);
@@ -306,10 +306,7 @@ static void quiet_and_notify(void)
 	kick(a);
 	host_run(h);
 	EXPECT_EQ(ctx_counter(b, ANGARA_CTR_USER(255)), 5);
-	/*
-	 * An error is reported even with this flag, without a notification at
-	 * the target.
-	 */
+	/* An error is reported even with ANGARA_WQE_QUIET.  It does not notify the target. */
 	w.rkey = cpu_to_le64(5);
 	post(a, &w, NULL);
 	kick(a);
@@ -468,11 +465,14 @@ static void late_answers(void)
 	end();
 }
 
+static struct ang_ctx *ctx_of(const struct tctx *c)
+{
+	return ang_ctx(h->fab, ang_node(h->fab, c->node), c->id);
+}
+
 static u16 life_of(const struct tctx *c)
 {
-	struct ang_node *n = ang_node(h->fab, c->node);
-
-	return ang_ctx(h->fab, n, c->id)->life;
+	return ctx_of(c)->life;
 }
 
 /*
@@ -522,10 +522,121 @@ static void nudges(void)
 	EXPECT(life_of(a) != life);
 	EXPECT_EQ(nudged(life, 1), 0);
 	EXPECT_EQ(nudged(life_of(a), 1), 1);
-	/* Contexts and nodes that do not exist. */
+	/* Nudge contexts and nodes that do not exist. */
 	ang_reg_nudge(&h->v, h->nodes, 0, life, 1);
 	ang_reg_nudge(&h->v, 0, h->cfg.ctxs, life, 1);
 	EXPECT_EQ(nudged(life_of(a), 1), 0);
+	end();
+}
+
+/* Posts an entry of @a at index @at, as if so many entries had been fetched before. */
+static void post_at(u32 at)
+{
+	struct angara_wqe w = put_wqe(0, 0, 8);
+	struct ang_ctx *c = ctx_of(a);
+
+	EXPECT_EQ(c->sq_pi, c->sq_ci);
+	c->sq_pi = c->sq_ci = c->db_sq = a->sq_pi = at;
+	post(a, &w, NULL);
+}
+
+/* The context's own process rings.  No nudge adds an entry. */
+static void rung_alone(void)
+{
+	kick(a);
+	EXPECT_EQ(finish(a, NULL), ANGARA_ST_OK);
+	EXPECT_EQ(ctx_of(a)->sq_pi, a->sq_pi);
+}
+
+/*
+ * When almost 2^32 more entries have been posted, the index of an old nudge
+ * seems to be new again.
+ */
+static void old_nudge(void)
+{
+	start_with(3, 3);
+	post_at(1);
+	EXPECT_EQ(nudged(life_of(a), 2), 1);
+	post_at(2U - 3);
+	rung_alone();
+	end();
+}
+
+/*
+ * More than 2^31 entries or 2^15 lives after a nudge, a new nudge seems to be older than
+ * that one.
+ */
+static void far_nudges(void)
+{
+	start_with(3, 3);
+	post_at(1);
+	EXPECT_EQ(nudged(life_of(a), 2), 1);
+	post_at(2 + (1U << 31) + 5);
+	EXPECT_EQ(nudged(life_of(a), a->sq_pi), 1);
+	ctx_of(a)->life = 0x9000;
+	post_at(7);
+	EXPECT_EQ(nudged(0x9000, 8), 1);
+	end();
+}
+
+/* The number of a life may be 0, and so may an index. */
+static void zero_nudges(void)
+{
+	start_with(3, 3);
+	ctx_of(a)->life = 0;
+	post_at(-4U);
+	rung_alone();
+	post_at(-1U);
+	EXPECT_EQ(nudged(0, 0), 1);
+	end();
+}
+
+/*
+ * A nudge for a context that has ended does not hide nudges for later contexts with its
+ * number.
+ */
+static void stray_nudge(void)
+{
+	u16 life;
+
+	start_with(3, 3);
+	life = life_of(a);
+	ctx_del(a);
+	ang_reg_nudge(&h->v, 0, 0, life, 1);
+	host_run(h);
+	ang_ctx(h->fab, ang_node(h->fab, 0), 0)->life = (u16)(life + 0x8000);
+	a = ctx_new(h, 0, 0, PKEY, 3, 3);
+	ctx_buffer(a, 65536);
+	post_at(0);
+	EXPECT_EQ(nudged(life_of(a), 1), 1);
+	end();
+}
+
+/*
+ * A nudge announces entries that cannot be fetched yet.  The context's own doorbell
+ * is older, and a request for an interrupt does not take the entries back.
+ */
+static void nudge_stays(void)
+{
+	struct angara_wqe w = put_wqe(0, 0, 8);
+	struct angara_cqe cqe;
+	u32 i;
+
+	start_with(5, 3);
+	for (i = 0; i < 8; i++)
+		post(a, &w, NULL);
+	kick(a);
+	host_run(h);
+	for (i = 0; i < 2; i++)
+		post(a, &w, NULL);
+	EXPECT_EQ(nudged(life_of(a), 10), 8);
+	EXPECT(!poll_cq(a, &cqe));
+	host_reg(h, 0, ANGARA_DB_PAGE(0) + ANGARA_DB_ARM, 8);
+	host_run(h);
+	for (i = 0; i < 2; i++) {
+		EXPECT(poll_cq(a, &cqe));
+		EXPECT_EQ(cqe.status, ANGARA_ST_OK);
+	}
 	end();
 }
 
@@ -543,6 +654,11 @@ const struct test_case queue_cases[] = {
 	{ "queue: interrupts", interrupts },
 	{ "queue: bad doorbells", bad_doorbells },
 	{ "queue: doorbells that others ring", nudges },
+	{ "queue: a doorbell that others rang long ago", old_nudge },
+	{ "queue: doorbells that others ring a long time apart", far_nudges },
+	{ "queue: doorbells of life 0 that others ring", zero_nudges },
+	{ "queue: a doorbell that others ring too late", stray_nudge },
+	{ "queue: an older doorbell after one that others rang", nudge_stays },
 	{ "queue: unreachable memory", unreachable },
 	{ "queue: a context is destroyed with operations in flight", destroyed_at_work },
 	{ "queue: answers that come too late", late_answers },

@@ -44,7 +44,8 @@ extern const struct test_case topo_cases[], topo_kinds_cases[], graph_cases[], t
 	msg_cases[], msg_fault_cases[], msg_check_cases[], msg_lost_cases[],
 	recover_cases[], atomic_cases[], life_cases[], forge_cases[], slice_cases[],
 	fence_cases[], express_cases[], lane_cases[], hop_cases[], cast_cases[], retry_cases[],
-	fault_cases[], detour_cases[], route_cases[], route_bad_cases[], mgmt_cases[], mgmt_bad_cases[];
+	fault_cases[], detour_cases[], route_cases[], route_bad_cases[], route_change_cases[],
+	mgmt_cases[], mgmt_bad_cases[];
 
 /* The lists of cases of a program, up to a NULL. */
 extern const struct test_case *const test_cases[];

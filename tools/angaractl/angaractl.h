@@ -146,6 +146,7 @@ struct about {
 };
 
 struct nl_msg;
+void replace_controls(char *text, const char *keep);
 int ctl_start(struct nl *nl);
 void ctl_stop(struct nl *nl);
 int ctl_listen(struct nl *nl, const char *group);
@@ -197,14 +198,14 @@ struct fabric {
 	char name[64];		/* first line of its description */
 	struct angara_topo torus;
 	struct angara_fabric *graph;	/* NULL: a torus */
-	struct angara_fabric *around;	/* fabric_avoid(): avoids links that are down */
+	struct angara_fabric *around;	/* fabric_avoid(): avoids links; NULL: none is down */
 	uint32_t down;		/* fabric_avoid(): cables that are down */
-	struct angara_detours detours;	/* what that changes */
+	struct angara_detours detours;	/* fabric_avoid(): changes of routes around them */
 	uint32_t nodes;
 	uint32_t routers;
 	uint32_t ports;		/* ports of the largest router */
 	uint32_t present;	/* nodes with a device on this machine */
-	uint32_t *dev;		/* device of each node, or NO_DEV; NULL: not asked */
+	uint32_t *dev;		/* device of each node, or NO_DEV; NULL: unknown */
 };
 
 bool fabric_read(const char *text, struct fabric *fabric);

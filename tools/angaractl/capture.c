@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* angaractl capture: the packets of a server, as a file for Wireshark. */
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +13,8 @@
 
 #include "angaractl.h"
 #include "../vfio/control.h"
+
+#define BLOCK_LEAST	12U	/* bytes of an empty block: type and, twice, length */
 
 struct request {
 	struct about about;
@@ -58,27 +61,51 @@ static int read_request(struct args *args, struct request *request)
 	return DONE;
 }
 
-/* Copies until @end is readable. */
+/* Return: bytes of the complete blocks of a pcapng file at the start of @buf. */
+static size_t whole_blocks(const char *buf, size_t have)
+{
+	size_t at = 0;
+	uint32_t head[2];
+
+	while (have - at >= BLOCK_LEAST) {
+		size_t len;
+
+		memcpy(head, buf + at, sizeof(head));
+		len = le32toh(head[1]);
+		if (len < BLOCK_LEAST || len > have - at)
+			break;
+		at += len;
+	}
+	return at;
+}
+
+/* Copies whole blocks until @end is readable. */
 static int copy(FILE *to, const char *name, int end)
 {
+	size_t have = 0, whole, n;
 	char buf[65536];
-	size_t n;
 
 	while (server_wait(end)) {
-		n = server_read(buf, sizeof(buf));
+		n = server_read(buf + have, sizeof(buf) - have);
 		if (!n)
-			return fail("the server is gone");
-		if (!fwrite(buf, n, 1, to) || fflush(to))
+			return fail("the server has ended the capture: it is gone, or this capture could not write for 10 s");
+		have += n;
+		whole = whole_blocks(buf, have);
+		if (whole && (!fwrite(buf, whole, 1, to) || fflush(to)))
 			return fail("%s: %s", name, strerror(errno));
+		have -= whole;
+		memmove(buf, buf + whole, have);
+		if (have == sizeof(buf))
+			return fail("the server does not send a capture");
 	}
 	return DONE;
 }
 
-static int capture(struct nl *nl, const struct request *request, int end)
+static int capture(struct nl *nl, const struct request *request)
 {
 	const char *name = request->file ? request->file : "standard output";
 	FILE *to = stdout;
-	int status;
+	int status, end;
 
 	if (ctl_call(nl, ctl_request(nl, CONTROL_CMD_CAPTURE, &request->about),
 		     NULL))
@@ -89,7 +116,12 @@ static int capture(struct nl *nl, const struct request *request, int end)
 		return fail("%s: %s", name, strerror(errno));
 	if (!options.json && isatty(STDERR_FILENO))
 		fprintf(stderr, "capturing; Ctrl-C ends it\n");
-	status = copy(to, name, end);
+	/* Until here a signal ends the program, since nothing has been written. */
+	end = catch_end();
+	status = end < 0 ? fail("cannot create a signalfd: %s", strerror(errno)) :
+			   copy(to, name, end);
+	if (end >= 0)
+		close(end);
 	if (request->file && fclose(to) && !status)
 		status = fail("%s: %s", name, strerror(errno));
 	return status;
@@ -99,7 +131,7 @@ static int capture_run(struct args *args)
 {
 	struct request request = { .file = NULL };
 	struct nl nl;
-	int status, end;
+	int status;
 
 	status = read_request(args, &request);
 	if (!status && !options.server)
@@ -108,11 +140,7 @@ static int capture_run(struct args *args)
 		status = ctl_start(&nl);
 	if (status)
 		return status;
-	end = catch_end();
-	status = end < 0 ? fail("cannot create a signalfd: %s", strerror(errno)) :
-		 capture(&nl, &request, end);
-	if (end >= 0)
-		close(end);
+	status = capture(&nl, &request);
 	ctl_stop(&nl);
 	return status;
 }

@@ -68,13 +68,24 @@ static const struct object *select_object(const char *word)
 	return i < 0 ? NULL : objects[i];
 }
 
+/* Is a word an argument, rather than a command?  Then the first command is meant. */
+static bool is_argument(const char *word)
+{
+	static const char *const keywords[] = { "dev", "fabric", "key" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
+		if (!strcmp(word, keywords[i]))
+			return true;
+	return *word >= '0' && *word <= '9';
+}
+
 static const struct command *select_command(const struct object *object,
 					    struct args *args)
 {
 	const char *names[8];
 	int i;
 
-	if (!object->commands[0].name || !args->count)
+	if (!object->commands[0].name || !args->count || is_argument(args->words[0]))
 		return &object->commands[0];
 	for (size_t n = 0; n < object->count; n++)
 		names[n] = object->commands[n].name;

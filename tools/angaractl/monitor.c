@@ -74,7 +74,10 @@ static void print_event(unsigned int event, unsigned int index,
 		printf("device is gone\n");
 		break;
 	case ANGARA_NLE_LOST:
-		printf("%u events were lost\n", value);
+		if (value)
+			printf("%u events were lost\n", value);
+		else
+			printf("events may be lost\n");
 		break;
 	default:
 		printf("event %u, index %u, value %u\n", event, index, value);
@@ -180,7 +183,7 @@ static int monitor_run(struct args *args)
 
 	status = read_request(args, &monitor);
 	if (!status && options.server)
-		status = misuse("monitor is for the kernel: a server sends no events");
+		status = misuse("monitor prints events of the driver: a server sends none, omit --server");
 	if (!status)
 		status = ctl_start(&nl);
 	if (status)

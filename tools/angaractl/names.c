@@ -2,11 +2,12 @@
 /*
  * angaractl: conversion of attributes to records.
  *
- * A table for each set gives the key and the kind of value of each attribute;
- * the keys are the names in the netlink specification, with underscores.
+ * For each set of attributes, a table gives the key and the kind of value of each
+ * attribute; the keys are the names in the netlink specification, with underscores.
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
@@ -20,7 +21,15 @@ enum kind {
 	KIND_RULE, KIND_COUNTERS,
 };
 
-/* Counters word by word: their names and attributes. */
+/* Least bytes of an attribute.  A server may send shorter ones, which are left out. */
+static const uint8_t least_bytes[] = {
+	[KIND_U8] = 1, [KIND_U16] = 2, [KIND_U32] = 4, [KIND_U64] = 8,
+	[KIND_BOOL] = 1, [KIND_TEXT] = 0, [KIND_ID] = 8, [KIND_DEV] = 4,
+	[KIND_PORT] = 1, [KIND_PORTS] = 8, [KIND_STATE] = 1, [KIND_RULE] = 1,
+	[KIND_COUNTERS] = 0,
+};
+
+/* Name and attribute of each word of the counters. */
 static const char *const node_counters[] = ANGARA_NODE_COUNTER_NAMES;
 static const char *const link_counters[] = ANGARA_LINK_COUNTER_NAMES;
 static const char *const tree_counters[] = ANGARA_TREE_COUNTER_NAMES;
@@ -44,11 +53,11 @@ struct attr {
 	const char *key;
 	enum kind kind;
 	const char *const *names;	/* KIND_COUNTERS */
-	const uint8_t *words;		/* 0 is not shown */
+	const uint8_t *words;		/* attribute of each counter; 0: it is not shown */
 	size_t count;
 };
 
-/* Attributes that locate an object: the same in each set. */
+/* Attributes that locate an object; each set has them. */
 #define PLACE					\
 	[ANG_NL_DEV] = { "dev", KIND_DEV },	\
 	[ANG_NL_NODE] = { "node", KIND_U32 },	\
@@ -222,8 +231,8 @@ static struct json_object *counters_value(const struct attr *known,
 }
 
 /*
- * An id as text, in the form of tables and arguments: JSON readers may not keep
- * all 64 bits of a number.
+ * Return: an id as text, written as in tables and arguments.  JSON readers may not
+ * keep all 64 bits of a number.
  */
 struct json_object *record_id(uint64_t id)
 {
@@ -241,6 +250,24 @@ static struct json_object *dev_value(uint32_t dev)
 	return json_object_new_string(text);
 }
 
+/*
+ * A server may leave out the zero byte.  Control characters would reach the
+ * terminal: replace them, except those that a description of a fabric needs.
+ */
+static struct json_object *text_value(struct nlattr *attr)
+{
+	char *text = strndup(nla_data(attr), (size_t)nla_len(attr));
+	struct json_object *value;
+
+	if (!text)
+		return NULL;
+	replace_controls(text, "\n\t");
+	value = json_object_new_string(text);
+	free(text);
+	return value;
+}
+
+/* Converts an attribute, which has enough bytes for its kind. */
 static struct json_object *value_of(const struct attr *known,
 				    struct nlattr *attr)
 {
@@ -256,7 +283,7 @@ static struct json_object *value_of(const struct attr *known,
 	case KIND_BOOL:
 		return json_object_new_boolean(nla_get_u8(attr));
 	case KIND_TEXT:
-		return json_object_new_string(nla_get_string(attr));
+		return text_value(attr);
 	case KIND_ID:
 		return record_id(nla_get_u64(attr));
 	case KIND_DEV:
@@ -276,8 +303,9 @@ static struct json_object *value_of(const struct attr *known,
 }
 
 /*
- * The JSON object that holds the attributes of a message; NULL if it cannot be
- * read.  Unknown attributes of a newer kernel are left out.
+ * Return: a JSON object with the attributes of a message; NULL if the message cannot
+ * be read.  Unknown attributes of a newer kernel, and attributes that are too short,
+ * are left out.
  */
 struct json_object *record_of(struct nlmsghdr *header)
 {
@@ -293,7 +321,7 @@ struct json_object *record_of(struct nlmsghdr *header)
 	for (unsigned int a = 0; a < MAX_ATTRS; a++) {
 		const struct attr *known = attr_of(command, a);
 
-		if (attrs[a] && known)
+		if (attrs[a] && known && nla_len(attrs[a]) >= least_bytes[known->kind])
 			json_object_object_add(record, known->key,
 					       value_of(known, attrs[a]));
 	}

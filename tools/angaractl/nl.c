@@ -6,6 +6,7 @@
  * is repeated; the last attempt is returned in any case, with a warning.
  */
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,17 @@
 
 #include "ang_nl_attrs.h"
 #include "angaractl.h"
+#include "../vfio/control.h"
 
 #define DUMP_TRIES	8
 #define RECEIVE_BYTES	(256 * 1024)
 #define EVENT_BYTES	(1024 * 1024)
+#define MAX_ERRNO	4095
 
 struct answer {
 	struct nl *nl;
 	struct json_object *records;	/* records received, in order */
+	uint8_t command;		/* of the request */
 	int error;			/* -errno */
 	bool done;
 	bool torn;			/* the dump is inconsistent */
@@ -158,28 +162,48 @@ static const char *attr_at(struct nlmsghdr *request, uint32_t offset)
 			 nla_type((struct nlattr *)((char *)request + offset)));
 }
 
+/**
+ * replace_controls() - replace control characters, which change a terminal
+ * @text: text of a server, changed in place
+ * @keep: control characters that stay
+ */
+void replace_controls(char *text, const char *keep)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text) && !strchr(keep, *text))
+			*text = '?';
+}
+
 /* Reads what the extended acknowledgement says into nl->error. */
 static void read_extack(struct nl *nl, struct nlattr *head, int len,
 			struct nlmsghdr *request)
 {
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1];
 	const char *text, *attr = NULL;
+	size_t bytes;
 
 	if (nla_parse(tb, NLMSGERR_ATTR_MAX, head, len, NULL) < 0 ||
 	    !tb[NLMSGERR_ATTR_MSG])
 		return;
-	text = nla_get_string(tb[NLMSGERR_ATTR_MSG]);
-	if (tb[NLMSGERR_ATTR_OFFS] && request)
+	/* A server may leave out the zero byte. */
+	text = nla_data(tb[NLMSGERR_ATTR_MSG]);
+	bytes = strnlen(text, (size_t)nla_len(tb[NLMSGERR_ATTR_MSG]));
+	if (tb[NLMSGERR_ATTR_OFFS] && request &&
+	    nla_len(tb[NLMSGERR_ATTR_OFFS]) >= (int)sizeof(uint32_t))
 		attr = attr_at(request, nla_get_u32(tb[NLMSGERR_ATTR_OFFS]));
-	if (attr && strncmp(text, attr, strlen(attr)))
-		snprintf(nl->error, sizeof(nl->error), "%s: %s", attr, text);
+	if (attr && (bytes < strlen(attr) || memcmp(text, attr, strlen(attr))))
+		snprintf(nl->error, sizeof(nl->error), "%s: %.*s", attr, (int)bytes, text);
 	else
-		snprintf(nl->error, sizeof(nl->error), "%s", text);
+		snprintf(nl->error, sizeof(nl->error), "%.*s", (int)bytes, text);
+	replace_controls(nl->error, "");
 }
 
-/* Makes a message if the kernel returns only a number, as 6.1 does for dumps. */
+/* Stores an error, with a text in case the kernel sends only the number, as 6.1 does for dumps. */
 static void take_error(struct answer *answer, int error)
 {
+	/* A server may send any number. */
+	if (error >= 0 || error < -MAX_ERRNO)
+		error = -EPROTO;
 	answer->error = error;
 	snprintf(answer->nl->error, sizeof(answer->nl->error), "%s",
 		 error == -EPERM ? "permission denied: the request needs CAP_NET_ADMIN" :
@@ -191,18 +215,21 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 {
 	struct nlmsghdr *header = (struct nlmsghdr *)err - 1;
 	struct answer *answer = arg;
-	uint32_t at = sizeof(*err);
+	/* libnl has checked that the message has all of @err. */
+	uint32_t bytes = header->nlmsg_len - NLMSG_HDRLEN, at = sizeof(*err);
 
 	(void)from;
 	take_error(answer, err->error);
 	answer->done = true;
 	if (!(header->nlmsg_flags & NLM_F_ACK_TLVS))
 		return NL_STOP;
-	if (!(header->nlmsg_flags & NLM_F_CAPPED))
+	if (!(header->nlmsg_flags & NLM_F_CAPPED)) {
+		if (err->msg.nlmsg_len < NLMSG_HDRLEN || err->msg.nlmsg_len > bytes)
+			return NL_STOP;
 		at += NLMSG_ALIGN(err->msg.nlmsg_len) - NLMSG_HDRLEN;
-	if (header->nlmsg_len > NLMSG_HDRLEN + at)
-		read_extack(answer->nl, (struct nlattr *)((char *)err + at),
-			    header->nlmsg_len - NLMSG_HDRLEN - at,
+	}
+	if (bytes > at)
+		read_extack(answer->nl, (struct nlattr *)((char *)err + at), bytes - at,
 			    header->nlmsg_flags & NLM_F_CAPPED ? NULL :
 			    &err->msg);
 	return NL_STOP;
@@ -243,12 +270,32 @@ static int on_torn(struct nl_msg *msg, void *arg)
 
 static int on_record(struct nl_msg *msg, void *arg)
 {
-	struct json_object *record = record_of(nlmsg_hdr(msg));
+	struct nlmsghdr *header = nlmsg_hdr(msg);
+	struct json_object *record = record_of(header);
 	struct answer *answer = arg;
 
-	if (record)
+	/* In a record of another command the same key may have another type. */
+	if (record && genlmsg_hdr(header)->cmd == answer->command)
 		json_object_array_add(answer->records, record);
+	else
+		json_object_put(record);
 	return NL_OK;
+}
+
+/* Reports that no answer can be received.  @err: error of libnl */
+static void take_loss(struct answer *answer, int err)
+{
+	struct nl *nl = answer->nl;
+
+	answer->error = -EIO;
+	if (options.server && err == -NLE_FAILURE)
+		snprintf(nl->error, sizeof(nl->error),
+			 "the server has closed the connection: it is gone, or has %u clients already",
+			 CONTROL_SESSIONS);
+	else
+		snprintf(nl->error, sizeof(nl->error), "%s: %s",
+			 options.server ? "the server" : "netlink",
+			 nl_geterror(err));
 }
 
 /* Sends @msg, receives until the answer is complete, and frees @msg. */
@@ -263,6 +310,7 @@ static int exchange(struct nl *nl, struct nl_msg *msg, struct answer *answer)
 		take_error(answer, -ENOMEM);
 		goto out;
 	}
+	answer->command = genlmsg_hdr(nlmsg_hdr(msg))->cmd;
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, answer);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, answer);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, answer);
@@ -273,12 +321,8 @@ static int exchange(struct nl *nl, struct nl_msg *msg, struct answer *answer)
 	err = nl_send_auto(nl->sock, msg);
 	while (err >= 0 && !answer->done)
 		err = nl_recvmsgs(nl->sock, cb);
-	if (err < 0 && !answer->error) {
-		answer->error = -EIO;
-		snprintf(nl->error, sizeof(nl->error), "%s: %s",
-			 options.server ? "the server" : "netlink",
-			 nl_geterror(err));
-	}
+	if (err < 0 && !answer->error)
+		take_loss(answer, err);
 out:
 	nlmsg_free(msg);
 	nl_cb_put(cb);
@@ -353,7 +397,7 @@ int ctl_dump(struct nl *nl, uint8_t command, const struct about *about,
 	return err;
 }
 
-/* An empty dump means that no object exists, or that the fabric does not exist. */
+/* After an empty dump: does the fabric exist, but have no such objects?  Return: DONE: yes. */
 static int fabric_there(struct nl *nl, const struct about *about)
 {
 	struct about fabric = { .has_fabric = true, .fabric = about->fabric };

@@ -3,9 +3,9 @@
  * angaractl: requests to the control socket of an angara-vfio instead of the
  * kernel.
  *
- * The messages are the same; libnl gets functions that send and receive them at
- * this socket.  Their only argument is libnl's socket, so the descriptor is a
- * global variable.
+ * The messages are those of the netlink family; libnl gets functions that send and
+ * receive them at the control socket.  These functions get no context but libnl's
+ * socket, so the descriptor of the control socket is a global variable.
  */
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int server_send(struct nl_sock *sock, struct nl_msg *msg)
 	return (int)hdr->nlmsg_len;
 }
 
-/* Receives one message, which libnl frees. */
+/* Receives one message, which libnl frees.  -NLE_FAILURE: there is no connection. */
 static int server_receive(struct nl_sock *sock, struct sockaddr_nl *from,
 			  unsigned char **buf, struct ucred **creds)
 {
@@ -48,9 +48,10 @@ static int server_receive(struct nl_sock *sock, struct sockaddr_nl *from,
 	(void)creds;
 	memset(from, 0, sizeof(*from));
 	from->nl_family = AF_NETLINK;
-	if (recv(server, &hdr, sizeof(hdr), MSG_WAITALL) != sizeof(hdr) ||
-	    hdr.nlmsg_len < sizeof(hdr) || hdr.nlmsg_len > MAX_ANSWER)
+	if (recv(server, &hdr, sizeof(hdr), MSG_WAITALL) != sizeof(hdr))
 		return -NLE_FAILURE;
+	if (hdr.nlmsg_len < sizeof(hdr) || hdr.nlmsg_len > MAX_ANSWER)
+		return -NLE_MSGSIZE;
 	*buf = malloc(hdr.nlmsg_len);
 	if (!*buf)
 		return -NLE_NOMEM;

@@ -25,11 +25,13 @@
  * @manager: the device
  * @map: routers that were found
  * @tree: tree
+ * @unread: routers whose rows cannot be read
  */
 struct inband {
 	struct angara_manager *manager;
 	struct angara_map *map;
 	struct tree tree;
+	uint32_t unread;
 };
 
 static const char *inband_why(const struct angara_tree_failure *at, int err)
@@ -123,10 +125,12 @@ static int inband_read(struct inband *b, const struct angara_found *found)
 		return DONE;
 	if (ret == -EINVAL)
 		return fail("tree %u: the fabric has %u trees", b->tree.id, found->about.trees);
-	return inband_fail(b, &at, ret, "its row cannot be read");
+	b->unread++;
+	inband_fail(b, &at, ret, "its row cannot be read");
+	return DONE;
 }
 
-/* Reads the rows of all routers that were found. */
+/* Reads the rows of all routers that were found, and names those that cannot be read. */
 static int inband_rows(struct inband *b)
 {
 	struct tree *tree = &b->tree;
@@ -169,8 +173,12 @@ static void inband_stop(struct inband *b)
 	angara_manager_close(b->manager);
 }
 
-/* Discovers the fabric and reads the rows of tree @id. */
-static int inband_start(struct inband *b, const struct manager_args *given, uint8_t id)
+/*
+ * Discovers the fabric and reads the rows of tree @id.  @partly: continue also if the
+ * rows of some routers cannot be read.
+ */
+static int inband_start(struct inband *b, const struct manager_args *given, uint8_t id,
+			bool partly)
 {
 	int status;
 
@@ -182,6 +190,8 @@ static int inband_start(struct inband *b, const struct manager_args *given, uint
 		status = inband_fabric(b);
 	if (!status)
 		status = inband_rows(b);
+	if (!status && b->unread && !partly)
+		status = FAILED;
 	if (status)
 		inband_stop(b);
 	return status;
@@ -226,7 +236,7 @@ static uint32_t inband_failures(const struct inband *b, struct angara_failure *l
 
 		if (!usable)
 			list[count++] = (struct angara_failure){ r, ANGARA_FAILED_ROUTER };
-		/* A router may say anything: of ports without a cable, too. */
+		/* A router may report anything, even that ports without a cable are down. */
 		for (uint32_t port = 0; port < fabric->ports; port++)
 			if (down >> port & 1 && fabric_peer(fabric, r, port) < fabric->routers)
 				list[count++] = (struct angara_failure){ r, port };
@@ -294,7 +304,7 @@ int inband_create(struct plan *plan)
 	int status = inband_partition(plan);
 
 	if (!status)
-		status = inband_start(&b, &plan->given, plan->about.tree);
+		status = inband_start(&b, &plan->given, plan->about.tree, false);
 	if (status)
 		return status;
 	status = plan_start(plan, &b.tree);
@@ -361,17 +371,18 @@ static int inband_clear(struct inband *b)
 	char rest[64];
 	int ret;
 
-	if (!b->tree.set)
+	if (!b->tree.set && !b->unread)
 		return inband_not_set(b);
 	ret = angara_manage_tree_clear(b->manager, b->map, b->tree.id, &at);
 	if (ret >= 0)
 		return tree_report_cleared(&b->tree);
-	snprintf(rest, sizeof(rest), "%u of %u rows are not cleared", at.left, b->tree.set);
+	snprintf(rest, sizeof(rest), "%u of %u rows are not cleared", at.left,
+		 b->tree.set + b->unread);
 	return inband_fail(b, &at, ret, rest);
 }
 
-/* Reads "TREE [dev DEV] [key FILE]" and works on that tree. */
-static int inband_on_tree(struct args *args, int (*work)(struct inband *b))
+/* Reads "TREE [dev DEV] [key FILE]" and works on that tree.  @partly: see inband_start() */
+static int inband_on_tree(struct args *args, bool partly, int (*work)(struct inband *b))
 {
 	struct manager_args given = { 0 };
 	char *word = args_next(args);
@@ -385,7 +396,7 @@ static int inband_on_tree(struct args *args, int (*work)(struct inband *b))
 	if (!status)
 		status = manager_args(args, &given);
 	if (!status)
-		status = inband_start(&b, &given, id);
+		status = inband_start(&b, &given, id, partly);
 	if (status)
 		return status;
 	status = work(&b);
@@ -396,15 +407,15 @@ static int inband_on_tree(struct args *args, int (*work)(struct inband *b))
 
 int inband_show(struct args *args)
 {
-	return inband_on_tree(args, inband_print);
+	return inband_on_tree(args, false, inband_print);
 }
 
 int inband_check(struct args *args)
 {
-	return inband_on_tree(args, inband_rule);
+	return inband_on_tree(args, false, inband_rule);
 }
 
 int inband_delete(struct args *args)
 {
-	return inband_on_tree(args, inband_clear);
+	return inband_on_tree(args, true, inband_clear);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trees are laid, and laid again around links that are down; angara-fm uses this
- * file, too.
+ * Computes and sets the rows of new trees, and of trees that are repaired around
+ * links that are down; angara-fm uses this file, too.
  *
  * Either all routers get their row or none keeps one: if a router rejects its
  * row, the rows of all other routers are cleared.  The row of a switch is set
@@ -190,7 +190,7 @@ void plan_report(const struct plan *plan, const struct tree *tree)
 	out_json(o);
 }
 
-/* The participants and the partition of a tree that is set. */
+/* Takes over the root, participants and partition of a tree that is set. */
 static void take_tree(struct plan *plan, const struct tree *tree, uint16_t *pe)
 {
 	*plan = (struct plan){ .about = { .tree = tree->id }, .root_node = tree->root };
@@ -253,7 +253,7 @@ int tree_repair(struct nl *nl, const struct tree *tree, const char *before)
 	if (tree->root >= tree->fabric.nodes)
 		return fail("tree %u has no root that is a node: delete it", tree->id);
 	if (tree_is_up(tree))
-		return fail("tree %u is up", tree->id);
+		return fail("tree %u is up: there is nothing to repair", tree->id);
 	pe = need_memory(tree->fabric.nodes, sizeof(*pe));
 	take_tree(&plan, tree, pe);
 	status = fabric_avoid(nl, &again.fabric);

@@ -2,8 +2,8 @@
 /*
  * angaractl tree plan: costs of trees before they are created.
  *
- * Devices describe the fabric, or --fabric does, which needs neither devices
- * nor the driver.
+ * The fabric is that of the devices, or the one that --fabric describes, which
+ * needs neither devices nor the driver.
  */
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static int plan_arguments(struct args *args, struct request *r)
 	       which >= 0)
 		status = plan_argument(r, which, value);
 	if (!status && r->about.has_fabric && options.fabric)
-		return misuse("\"fabric ID\" names the fabric of devices; it excludes --fabric");
+		return misuse("\"fabric ID\" plans on a fabric of devices, --fabric on a description: give only one");
 	return status;
 }
 

@@ -93,7 +93,9 @@ int tree_load(struct nl *nl, const struct about *about, struct tree *tree)
 			json_object_array_get_idx(tree->records, i);
 		uint64_t router = record_number(r, "router");
 
-		if (router >= tree->fabric.routers)
+		/* A server may send any number of rows of a router: the first one counts. */
+		if (router >= tree->fabric.routers ||
+		    tree->at[router].state != ANGARA_TREE_STATE_UNSET)
 			continue;
 		read_row(r, &tree->at[router]);
 		tree_note(tree, router);
@@ -116,7 +118,7 @@ uint32_t tree_dev(const struct tree *tree)
 	return NO_DEV;
 }
 
-/* Has the kernel check all rows of a tree.  Returns 0 or -errno. */
+/* Lets the kernel, or the server, check all rows of a tree.  Returns 0 or -errno. */
 int tree_rule(struct nl *nl, uint32_t dev, uint8_t id, uint8_t *rule,
 	      uint32_t *router)
 {

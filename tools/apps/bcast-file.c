@@ -52,7 +52,7 @@ struct options {
  * @opt: command line
  * @coll: trees
  * @fd: the file, at the source
- * @size: its bytes
+ * @size: bytes of the file
  * @chunks: number of chunks
  * @windows: two windows, at the same place in every process
  * @stage: two windows to send from, at the source
@@ -252,8 +252,8 @@ static int start_chunk(struct transfer *t, uint64_t k)
 }
 
 /*
- * Read chunk @k from its window.  A process that cannot write continues, so
- * that other processes need not wait for it.
+ * Read chunk @k from its window.  A process that cannot write its copy
+ * continues, so that other processes need not wait for it.
  */
 static int consume(struct transfer *t, uint64_t k)
 {
@@ -266,7 +266,8 @@ static int consume(struct transfer *t, uint64_t k)
 	if (h.err || h.len != chunk_len(t, k))
 		return app_fail(t->app, 0, "%s: %s", t->opt->file,
 				h.err == -ENODATA ? "the file was truncated while it was sent" :
-						    strerror((int)-h.err));
+				h.err ? strerror((int)-h.err) :
+					"a chunk arrived with a wrong length");
 	if (t->opt->run.flip == t->app->rank && !k)
 		window[HEADER] ^= 1;
 	t->got = (uint32_t)crc32_z(t->got, (Bytef *)window + HEADER, h.len);
@@ -279,8 +280,8 @@ static int consume(struct transfer *t, uint64_t k)
 }
 
 /*
- * Chunk @k starts before the barrier after chunk @k - 1, so it is in flight
- * while the slowest process reads chunk @k - 1.
+ * Send all chunks.  Chunk k starts before the barrier after chunk k - 1, so it
+ * is in flight while the slowest process reads chunk k - 1.
  */
 static int transfer(struct transfer *t)
 {

@@ -21,7 +21,7 @@
  * @file: the file
  * @text: current line
  * @room: bytes of @text
- * @line: its number
+ * @line: number of the current line
  * @pattern: elements have no value
  * @integer: values are integers
  * @symmetric: only the lower triangle is listed
@@ -50,7 +50,7 @@ static int bad(struct reader *r, const char *what)
 			     (unsigned long long)r->line, what);
 }
 
-/* Return: 1 with a line; 0 at the end of the file; -errno and a message. */
+/* Read a line.  Return: 1; 0 at the end of the file; -errno and a message. */
 static int next_line(struct reader *r)
 {
 	ssize_t n;
@@ -75,7 +75,7 @@ static bool is_blank(const char *s)
 	return !*s;
 }
 
-/* The next line that is neither blank nor a comment. */
+/* Read up to the next line that is neither blank nor a comment.  Return: as next_line(). */
 static int next_data(struct reader *r)
 {
 	int got;
@@ -102,14 +102,14 @@ static int read_banner(struct reader *r)
 	r->pattern = !strcasecmp(field, "pattern");
 	r->integer = !strcasecmp(field, "integer");
 	if (!r->pattern && !r->integer && strcasecmp(field, "real"))
-		return bad(r, "expected a field real, integer or pattern");
+		return bad(r, "expected the field 'real', 'integer' or 'pattern'");
 	r->symmetric = !strcasecmp(symmetry, "symmetric");
 	if (!r->symmetric && strcasecmp(symmetry, "general"))
-		return bad(r, "expected a symmetry general or symmetric");
+		return bad(r, "expected the symmetry 'general' or 'symmetric'");
 	return 0;
 }
 
-/* An unsigned decimal; moves @s after it. */
+/* Read an unsigned decimal, and move @s after it. */
 static bool take_number(char **s, uint64_t *n)
 {
 	while (isspace((unsigned char)**s))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Tables for people, JSON for programs; see rows.h. */
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +31,13 @@ void add_number(json_object *row, const char *key, uint64_t value)
 
 void add_real(json_object *row, const char *key, double value)
 {
-	char text[32];
+	char text[DBL_MAX_10_EXP + 8];
 
+	/* JSON has no infinity; tables show "-". */
+	if (!isfinite(value)) {
+		json_object_object_add(row, key, NULL);
+		return;
+	}
 	snprintf(text, sizeof(text), "%.3f", value);
 	json_object_object_add(row, key, json_object_new_double_s(value, text));
 }

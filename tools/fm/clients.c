@@ -9,8 +9,8 @@
  *
  * The listening socket is the first in the array for poll(2): if a process closes a
  * connection and then opens another one, the manager sees the end of the first no
- * later than the second.  The first is handled before the second is accepted, so
- * its tree is free for the second.
+ * later than the second.  It handles that end before it accepts the second, so the
+ * tree of the first is free for the second.
  */
 #include <errno.h>
 #include <grp.h>
@@ -202,7 +202,7 @@ static bool clients_silent(void)
 }
 
 /*
- * Serves each user once, so a user with many requests does not delay the others
+ * Serves one client of each user, so many requests of a user delay other users no
  * more than one request does.  Return: whether a lease has ended.
  */
 static bool clients_serve(void)
@@ -230,41 +230,43 @@ static bool clients_serve(void)
 /**
  * clients_run() - serve clients, and change routes when links go down or come up
  *
- * Return: FAILED, with a message; else the process is killed.
+ * Return: FAILED, with a message; otherwise it runs until a signal ends the process.
  */
 int clients_run(void)
 {
 	uint64_t pause_ms = TICK_MS, next = 0;
-	bool orphans = true, silent = false;
+	bool silent = false;
 
 	for (;;) {
 		struct pollfd *of_routes = &polled[CLIENTS + 1];
 		int wait_ms = routes_poll(of_routes), n;
 		bool ended = false;
 
-		if ((orphans || silent) && (wait_ms < 0 || wait_ms > TICK_MS))
+		if ((lease_orphans() || silent) && (wait_ms < 0 || wait_ms > TICK_MS))
 			wait_ms = TICK_MS;
 		n = poll(polled, CLIENTS + 1 + FM_ROUTES_POLLED, wait_ms);
 		if (n < 0 && errno != EINTR)
 			return fail("poll: %s", strerror(errno));
 		if (n >= 0 && routes_run(of_routes))
 			return FAILED;
+		if (routes_devices())
+			lease_devices();
 		if (n > 0) {
 			ended = clients_close();
 			ended |= clients_serve();
 		}
 		/*
-		 * Requests do not make the manager check all orphans. Orphans
-		 * that stay are checked less and less often.
+		 * The end of a connection makes the manager check new orphans
+		 * only. Orphans that stay are checked less and less often.
 		 */
 		if (ended) {
-			orphans = lease_tick(true);
+			lease_tick(true);
 			pause_ms = TICK_MS;
 			if (next > fm_now() + pause_ms * FM_MS)
 				next = fm_now() + pause_ms * FM_MS;
 		}
-		if ((orphans || n > 0) && fm_now() >= next) {
-			orphans = lease_tick(false);
+		if (lease_orphans() && fm_now() >= next) {
+			lease_tick(false);
 			pause_ms = pause_ms * 2 < TICK_MAX_MS ? pause_ms * 2 : TICK_MAX_MS;
 			next = fm_now() + pause_ms * FM_MS;
 		}

@@ -2,7 +2,8 @@
 /*
  * angara-fm: the fabric manager of one machine.
  *
- * It leads routes and trees around links that are down: see routes.c and trees.c.
+ * The manager leads routes and trees around links that are down: see routes.c and
+ * trees.c.
  *
  * It leases trees to users that may not program trees: a lease is the delegation
  * of a free tree to the user's partition, on all devices of a fabric on this
@@ -23,12 +24,12 @@
  *		connection to an earlier manager
  *
  * An orphan becomes free when no device has a row with the user's partition, and
- * its time of grace is over.  Rows of libangara are cleared by the kernel when
- * their process ends, so rows show that a job lives.  The manager clears rows only
- * if the user has no context in the fabric: then no job can use the tree.
+ * its time of grace is over.  The kernel clears the rows of libangara when their
+ * process ends, so rows show that a job lives.  The manager clears rows only if the
+ * user has no context in the fabric: then no job can use the tree.
  *
  * All state is in the devices.  A new manager reads the delegations to users, and
- * has orphans: their jobs continue, and need not connect again.
+ * treats them as orphans: their jobs continue, and need not connect again.
  */
 #ifndef FM_H
 #define FM_H
@@ -53,8 +54,8 @@
  * @trees: TreeIds that the manager may lease, a bit for each
  * @quota: leases of a user per fabric; 0: half of the trees
  * @grace_ns: see struct fm_lease
- * @keep_routes: links that go down or come up do not change routes
- * @keep_trees: trees that go down are not repaired
+ * @keep_routes: do not change routes when links go down or come up
+ * @keep_trees: do not repair trees that are down
  */
 struct fm_opts {
 	const char *socket;
@@ -89,7 +90,7 @@ struct fm_lease {
  * @id: fabric
  * @devs: numbers of the devices
  * @count: number of @devs
- * @trees: trees of each
+ * @trees: number of trees of each device
  */
 struct fm_fabric {
 	uint64_t id;
@@ -103,10 +104,10 @@ struct fm_fabric {
  * @fabric: fabric
  * @tree: TreeId
  * @dev: device
- * @router: its router
+ * @router: router to which the row belongs
  * @is_switch: the router is a switch
  * @pkey: partition of the row; 0: the row is not set
- * @delegated: partition, or 0
+ * @delegated: partition to which the tree is delegated; 0: none
  * @down: the tree is down at the router
  * @owned: a process owns the row
  */
@@ -157,9 +158,11 @@ int lease_grant(const struct ang_fm_request *q, uid_t uid, int client,
 		struct ang_fm_reply *reply);
 bool lease_drop(int client);
 uint32_t lease_list(uid_t uid, struct ang_fm_lease *list);
-bool lease_tick(bool fresh);
+bool lease_orphans(void);
+void lease_tick(bool fresh);
+void lease_devices(void);
 
-/* devices.c: return 0 or -errno unless they say something else */
+/* devices.c: functions return 0 or -errno, unless their comments say something else */
 int fabric_connect(void);
 int fabric_get(uint64_t id, struct fm_fabric *fabric);
 void fabric_put(struct fm_fabric *fabric);
@@ -174,12 +177,13 @@ int routes_start(const struct fm_opts *opts, int lock);
 int routes_poll(struct pollfd *polled);
 int routes_run(const struct pollfd *polled);
 uint64_t routes_repaired(uint64_t fabric);
+bool routes_devices(void);
 
 /* trees.c */
 size_t trees_down(struct fm_down *down, size_t most);
 int trees_heal(const struct fm_down *down, size_t count);
 
-/* list.c: returns an exit status */
+/* list.c; list_status() returns an exit status */
 int list_status(const struct fm_opts *opts);
 
 #endif /* FM_H */

@@ -10,8 +10,10 @@
  * job goes on in software.
  *
  * A device that is down does not appear in the lists of devices and rows, but keeps
- * its delegations.  So each list of rows is also searched for delegations that belong
- * to no lease: they become orphans.
+ * its delegations.  So the manager searches the list of all rows for delegations that
+ * belong to no lease: they become orphans.  If a device has delegated a tree to another
+ * user than that of the lease, before the device was down, the manager corrects this.
+ * It reads the list of all rows before it grants a lease, and when a device appears.
  *
  * A user could set rows while its tree is taken back.  So the manager takes the
  * delegation back if there are no rows, looks for rows again, and delegates the tree
@@ -75,7 +77,7 @@ static uint32_t lease_quota(const struct fm_fabric *fabric)
 	return opts->quota ? (uint32_t)opts->quota : half ? half : 1;
 }
 
-/* The entry of a user that waits, else one that is free or ends first. */
+/* Return: the entry of the user if it waits; else a new one, in place of one that ends first. */
 static struct waiter *waiter_get(uint64_t fabric, uid_t uid)
 {
 	struct waiter *end = &waiters[0];
@@ -117,20 +119,57 @@ static void lease_add(uint64_t fabric, uint32_t tree, uid_t uid, int client)
 	};
 }
 
+static const struct fm_lease *lease_find(uint64_t fabric, uint32_t tree)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (leases[i].fabric == fabric && leases[i].tree == tree)
+			return &leases[i];
+	return NULL;
+}
+
+/* Is a managed tree delegated to a user? */
+static bool row_is_leased(const struct fm_row *row)
+{
+	return row->delegated >= ANGARA_PKEY_UID(0) && opts->trees >> row->tree & 1;
+}
+
 /* Makes an orphan of each delegation to a user that belongs to no lease. */
-static void lease_adopt(const struct fm_row *rows, size_t n)
+static void lease_adopt(const struct fm_row *rows, size_t n, bool with_rows)
 {
 	for (size_t i = 0; i < n && count < ANG_FM_MOST; i++) {
 		const struct fm_row *row = &rows[i];
 
-		if (row->delegated >= ANGARA_PKEY_UID(0) && opts->trees >> row->tree & 1 &&
-		    !(lease_trees(row->fabric) >> row->tree & 1))
+		if (row_is_leased(row) && !lease_find(row->fabric, row->tree) &&
+		    (!with_rows || row->pkey == row->delegated))
 			lease_add(row->fabric, row->tree,
 				  row->delegated & ANGARA_PKEY_UID_MAX, FM_NO_CLIENT);
 	}
 }
 
-/* Managed trees without a row, a delegation or a lease, and not being repaired. */
+/*
+ * Makes leases and delegations agree.  If devices have delegated a tree to several
+ * users, it belongs to one that has rows.
+ */
+static void lease_agree(const struct fm_row *rows, size_t n)
+{
+	lease_adopt(rows, n, true);
+	lease_adopt(rows, n, false);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t dev = rows[i].dev;
+		const struct fm_fabric one = { .id = rows[i].fabric, .devs = &dev, .count = 1 };
+		const struct fm_lease *lease = lease_find(one.id, rows[i].tree);
+
+		/* After an error, the next list of rows shows the delegation again. */
+		if (lease && row_is_leased(&rows[i]) && !rows[i].is_switch &&
+		    rows[i].delegated != ANGARA_PKEY_UID(lease->uid))
+			fabric_delegate(&one, lease->tree, ANGARA_PKEY_UID(lease->uid));
+	}
+}
+
+/*
+ * Finds the managed trees that have no row, no delegation and no lease, and are not being
+ * repaired.  Return: 0; -errno.
+ */
 static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 {
 	struct fm_row *rows;
@@ -139,7 +178,7 @@ static int lease_free(const struct fm_fabric *fabric, uint64_t *set)
 
 	if (ret)
 		return ret;
-	lease_adopt(rows, n);
+	lease_agree(rows, n);
 	/* A tree has no rows for a moment while it is repaired. */
 	*set = lease_managed(fabric) & ~lease_trees(fabric->id) & ~routes_repaired(fabric->id);
 	for (size_t i = 0; i < n; i++)
@@ -167,7 +206,7 @@ static int lease_try(const struct fm_fabric *fabric, const struct ang_fm_request
 	if (!(set & ~q->avoid))
 		return -EAGAIN;
 	*tree = (uint32_t)__builtin_ctzll(set & ~q->avoid);
-	/* After an error some devices may have the delegation: the lease is an orphan. */
+	/* After an error some devices may have the delegation: keep the lease, as an orphan. */
 	lease_add(fabric->id, *tree, uid, client);
 	if (fabric_delegate(fabric, *tree, ANGARA_PKEY_UID(uid)))
 		return -EIO;
@@ -204,7 +243,7 @@ int lease_grant(const struct ang_fm_request *q, uid_t uid, int client,
 	return reply->err;
 }
 
-/* Rows of a lease that its user has set. */
+/* Reads the rows of a leased tree that its user has set.  Return: 0; -errno. */
 static int lease_rows(const struct fm_lease *lease, struct fm_row **rows, size_t *n)
 {
 	int ret = fabric_rows(lease->fabric, (int)lease->tree, rows, n);
@@ -260,27 +299,29 @@ static bool lease_take_back(const struct fm_lease *lease)
 	return !ret && !n;
 }
 
-/**
- * lease_tick() - take trees back
- * @fresh: only those whose connection was closed since the last call
- *
- * Return: whether there are orphans left.
- */
-bool lease_tick(bool fresh)
+/** lease_orphans() - is there a lease without a connection? */
+bool lease_orphans(void)
 {
-	bool more = false;
+	for (uint32_t i = 0; i < count; i++)
+		if (leases[i].client == FM_NO_CLIENT)
+			return true;
+	return false;
+}
 
+/**
+ * lease_tick() - take back the trees of orphans that no job uses
+ * @fresh: check only orphans whose connection was closed since the last call
+ */
+void lease_tick(bool fresh)
+{
 	for (uint32_t i = count; i-- > 0;) {
 		if (leases[i].client != FM_NO_CLIENT)
 			continue;
-		if ((!fresh || leases[i].fresh) && lease_take_back(&leases[i])) {
+		if ((!fresh || leases[i].fresh) && lease_take_back(&leases[i]))
 			leases[i] = leases[--count];
-		} else {
+		else
 			leases[i].fresh = false;
-			more = true;
-		}
 	}
-	return more;
 }
 
 /** lease_drop() - note that a connection is closed.  Return: whether it had a lease */
@@ -311,6 +352,27 @@ uint32_t lease_list(uid_t uid, struct ang_fm_lease *list)
 	return n;
 }
 
+/* Return: 0; -errno: the rows cannot be read. */
+static int lease_read(void)
+{
+	struct fm_row *rows;
+	size_t n;
+	int ret = fabric_rows(0, -1, &rows, &n);
+
+	if (ret)
+		return ret;
+	lease_agree(rows, n);
+	free(rows);
+	return 0;
+}
+
+/** lease_devices() - a device has appeared: make its delegations agree with the leases */
+void lease_devices(void)
+{
+	/* After an error, the next request for a lease reads the rows again. */
+	lease_read();
+}
+
 /**
  * lease_start() - read from the devices which trees are leased
  *
@@ -318,15 +380,8 @@ uint32_t lease_list(uid_t uid, struct ang_fm_lease *list)
  */
 int lease_start(const struct fm_opts *given)
 {
-	struct fm_row *rows;
-	size_t n;
-
 	opts = given;
 	if (fabric_connect())
 		return FAILED;
-	if (fabric_rows(0, -1, &rows, &n))
-		return fail("the rows of the devices cannot be read");
-	lease_adopt(rows, n);
-	free(rows);
-	return DONE;
+	return lease_read() ? fail("the rows of the devices cannot be read") : DONE;
 }

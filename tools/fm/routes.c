@@ -5,8 +5,8 @@
  * When a link goes down or comes up, the manager changes the routes of its
  * fabric, as "angaractl route repair" does, and repairs its trees (trees.c).  It
  * waits for SETTLE_NS before that: a node that dies takes several links down.
- * When the manager starts, it does the same for each fabric, since links may have
- * changed while there was no manager.
+ * When the manager starts, it sets routes and repairs trees of each fabric, since
+ * links may have changed while there was no manager.
  *
  * The computation of routes may take seconds, and the adapters change routes only
  * when no packet follows them.  So a child process changes routes, and then another
@@ -14,7 +14,7 @@
  * tree that is being repaired.  If the manager dies, so does a child that changes
  * routes.  A child that repairs trees goes on: a tree whose rows are cleared has to
  * get its new rows, since no other manager knows its participants.  The child keeps
- * the manager's lock until then, so no other manager meets its changes.
+ * the manager's lock until it ends, so no other manager works on trees meanwhile.
  *
  * Events are multicast messages of the driver.  If some are lost, or if there are
  * new devices, the manager looks at all fabrics.  It ends when the driver is
@@ -66,9 +66,10 @@ static size_t num_repaired;	/* number of elements; 0: the child changes routes *
 static pid_t child;		/* process; 0: none */
 static int child_fd = -1;	/* becomes readable when the child ends */
 static bool unloaded;		/* the driver has been unloaded */
+static bool appeared;		/* a device may have appeared, see routes_devices() */
 
 /*
- * An event wants a change.  Other events may follow, but a link that goes up and down
+ * Plans the change that an event needs.  Other events may follow, but a link that goes up and down
  * for ever must not put the change off for ever.
  */
 static void change_soon(void)
@@ -125,6 +126,7 @@ static int routes_event(struct nl_msg *msg, void *arg)
 	case ANGARA_NLE_DEV_NEW:
 	case ANGARA_NLE_LOST:
 		wanted.all = true;
+		appeared = true;
 		change_soon();
 		break;
 	}
@@ -163,7 +165,7 @@ int routes_start(const struct fm_opts *given, int lock)
 
 /*
  * Sets the routes of a fabric.  Prints nothing if no link is down and the change
- * is of all fabrics.  Return: DONE; FAILED, with a message; BUSY.
+ * concerns all fabrics.  Return: DONE; FAILED, with a message; BUSY.
  */
 static int routes_set(struct nl *nl, struct fabric *fabric)
 {
@@ -203,7 +205,7 @@ static int routes_list(struct nl *nl, struct change *c)
 	return DONE;
 }
 
-/* A child.  Return: exit status: that of the change, or BUSY. */
+/* Runs in a child: sets the routes of the fabrics in @doing.  Return: exit status, or BUSY. */
 static int routes_change(void)
 {
 	struct nl nl;
@@ -226,8 +228,8 @@ static int routes_change(void)
 }
 
 /*
- * A child, which ends all repairs that it has begun: signals for the process group
- * of the manager, or for its unit, are not for this child.
+ * Runs in a child: repairs trees.  It must complete each repair that it has begun, so it
+ * ignores signals to the process group of the manager, or to its unit.
  */
 static int routes_repair(void)
 {
@@ -276,7 +278,7 @@ static void routes_trees(void)
 		num_repaired = 0;
 }
 
-/* The change was not carried out: tries it again later. */
+/* Tries the change again later, since the child has not carried it out. */
 static void change_again(void)
 {
 	wanted.all |= doing.all;
@@ -352,6 +354,15 @@ int routes_poll(struct pollfd *polled)
 	return due <= now ? 0 : (int)((due - now + FM_MS - 1) / FM_MS);
 }
 
+/** routes_devices() - may a device have appeared since the last call? */
+bool routes_devices(void)
+{
+	bool some = appeared;
+
+	appeared = false;
+	return some;
+}
+
 /**
  * routes_run() - take events, and change routes
  * @polled: entries of routes_poll(), after poll(2)
@@ -368,6 +379,7 @@ int routes_run(const struct pollfd *polled)
 			/* The socket's buffer was full. */
 			if (err == -NLE_NOMEM) {
 				wanted.all = true;
+				appeared = true;
 				change_soon();
 				err = 0;
 			}
