@@ -13,7 +13,7 @@ BUILD := $(CURDIR)/build
 KBUILD_OUT := $(BUILD)/kernel/host
 HOST_OUT := $(BUILD)/host
 KSELFTEST_INC := $(BUILD)/kernel-tools
-# The + passes the jobs of make -j on.
+# With the +, the makefile in the folder shares the jobs of `make -j`.
 SUBMAKE = +$(MAKE) O=$(HOST_OUT)
 RULES := tools/udev/90-angara.rules
 
@@ -159,7 +159,8 @@ algorithms: ## published algorithms of collectives: build/algorithms/report.md (
 
 ## Tests
 
-# The leading + passes on free jobs of `make -j`; `make -n` must not run it.
+# A recipe with a leading + shares the jobs of `make -j`, but also runs with `make -n`. Then PROVE
+# begins with `: `, so that no tests run.
 PROVE = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),: )selftests/prove
 
 .PHONY: check
@@ -244,7 +245,8 @@ check-fabtests: setup ## run all of libfabric's own tests over the provider
 check-deb: setup ## build, check, install, use and remove the Debian packages
 	@+LIMIT=0 $(PROVE) selftests/long/deb.t
 
-# Tests with a long form; make check-sim and check-kernels run those of the first line.
+# Tests with a long form, except two: `make check-sim` runs that of sim-model.t, and
+# `make check-kernels` that of kselftest.t.
 LONG_FORMS = $(filter-out selftests/host/sim-model.t selftests/guest/kselftest.t, \
 	$(shell grep -lwE 'LONG|long_form|amount' selftests/host/*.t selftests/guest/*.t))
 

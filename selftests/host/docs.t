@@ -96,8 +96,8 @@ program()
 		sed 's,^make ,,; s,^qemu-.*,vm,; s,^tools/vm/,vm/,'
 }
 
-# reason BLOCK REASON: complains if no test of the reason runs the block's first program. If the
-# reason ends with "no test", no test may run the program.
+# reason BLOCK REASON: complains if none of the tests that REASON names runs the block's first
+# program. If REASON ends with "no test", no test may run the program.
 reason()
 {
 	local block=$1 program name tests=()
@@ -204,7 +204,8 @@ pictures()
 	done
 }
 
-# Prints folders and files at the top of selftests that their map does not have.
+# map [NAME]...: prints folders and files at the top of selftests, and NAMEs, that the map in
+# selftests/README.rst lacks.
 map()
 {
 	local name
@@ -218,7 +219,7 @@ map()
 	done
 }
 
-# map_finds NAME: would that name be missing?
+# map_finds NAME: does map report that NAME is missing?
 map_finds()
 {
 	map "$@" | grep -x "selftests/README.rst: no $1"
@@ -229,7 +230,7 @@ compile()
 	${CC:-cc} "${FLAGS[@]}" -o "$TAP_TMP/${1##*/}.out" "$@"
 }
 
-# Makes a program of the tables of numbers and errors, which fails if they are
+# Prints a program that fails if a number or an error in the documents' tables is
 # wrong.
 tables()
 {
@@ -272,7 +273,7 @@ counted()
 	done <<<"$COUNTED"
 }
 
-# counted_finds FROM TO: would another count, or other words, be found?
+# counted_finds FROM TO: does counted find a document in which TO replaces FROM?
 counted_finds()
 {
 	sed "s/$1/$2/" Documentation/benchmarks.rst >"$TAP_TMP/counted.rst"

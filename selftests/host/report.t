@@ -39,7 +39,7 @@ e()
 	echo "//*[local-name()='$1']${2:-}"
 }
 
-# page FABRIC ROUTERS LINKS: links are counted once in each direction.
+# page FABRIC ROUTERS LINKS: the page has these numbers. A link counts once in each direction.
 page()
 {
 	server_start "$O/bin/angara-vfio" "$DIR" --fabric "$1" || return
@@ -97,7 +97,7 @@ large()
 	server_end "$DIR" && return "$status"
 }
 
-# The rates of an idle fabric: one object per line and reading.
+# An idle fabric has no rates. With -j, each reading is one line with one object.
 live()
 {
 	server_start "$O/bin/angara-vfio" "$DIR" --fabric torus:4x4 || return
