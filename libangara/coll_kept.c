@@ -24,6 +24,21 @@
 
 #include "coll_run.h"
 
+/**
+ * ang_coll_fail() - record that a team is lost
+ * @team: team
+ * @culprit: rank of the member whose loss is the cause
+ * @status: ANGARA_ST_*
+ */
+void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
+{
+	if (team->lost)
+		return;
+	team->lost = status;
+	team->culprit = culprit;
+	team->ctx->colls.still = false;
+}
+
 static struct ang_stray *stray_new(const struct ang_said *said,
 				   const struct angara_message *msg)
 {

@@ -239,7 +239,7 @@ static void team_move(struct angara_team *team)
 		bool some = team_round(team);
 
 		if (team->early.num && team->asked)
-			some |= ang_talk_early(team);
+			some |= ang_coll_early(team);
 		if (!some)
 			break;
 	}
@@ -483,92 +483,8 @@ int ang_coll_wait(struct ang_coll_op *op)
 	return ret ? ret : ang_blocked_wait(ctx, &b);
 }
 
-static bool op_offered(struct ang_coll_op *op, u32 i, const void *data, size_t len)
-{
-	const struct ang_step *s = &op->run.sched.steps[i];
-	struct ang_offer offer;
-	int ret;
-
-	if (len != sizeof(offer))
-		goto mismatch;
-	memcpy(&offer, data, sizeof(offer));
-	if (offer.len != s->len || s->len <= ANGARA_MAX_MSG)
-		goto mismatch;
-	ret = ang_talk_get(op, i, &offer);
-	if (ret == -EAGAIN) {
-		/* The caller keeps the message and processes it again later. */
-		op->team->asked = true;
-		return false;
-	}
-	if (ret)
-		ang_coll_fail(op->team, op->team->rank, ANGARA_ST_DMA);
-	return true;
-
-mismatch:
-	ang_coll_fail(op->team, s->peer, ANGARA_ST_MISMATCH);
-	return true;
-}
-
 /**
- * ang_coll_take() - process a message of a member
- * @team: team
- * @said: header of the message
- * @data: data of the message
- * @len: bytes of @data
- *
- * Return: false: the message cannot be processed yet, since its step has not
- * begun or the queues are full.
- */
-bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
-		   const void *data, size_t len)
-{
-	struct ang_coll_op *op = team->ops;
-	bool taken = said->kind == ANG_TALK_TAKEN;
-	const struct ang_step *s;
-	u32 i;
-
-	while (op && op->seq != said->seq)
-		op = op->next;
-	if (!op)
-		return taken;
-	i = ang_run_find(&op->run, taken ? ANG_STEP_SEND : ANG_STEP_RECV,
-			 said->from, said->tag);
-	if (i == ANG_NO_STEP)
-		return taken;
-	s = &op->run.sched.steps[i];
-	if (said->kind == ANG_TALK_OFFER)
-		return op_offered(op, i, data, len);
-	/* A short message is complete when the adapter reports its completion. */
-	if (taken && s->len <= ANGARA_MAX_MSG)
-		return true;
-	if (!taken && len != s->len) {
-		ang_coll_fail(team, said->from, ANGARA_ST_MISMATCH);
-		return true;
-	}
-	if (!taken && len)
-		memcpy(ang_run_data(&op->run, i), data, len);
-	ang_run_set(&op->run, i, ANG_RUN_ENDED);
-	return true;
-}
-
-/**
- * ang_coll_fail() - record that a team is lost
- * @team: team
- * @culprit: rank of the member whose loss is the cause
- * @status: ANGARA_ST_*
- */
-void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
-{
-	if (team->lost)
-		return;
-	team->lost = status;
-	team->culprit = culprit;
-	team->ctx->colls.still = false;
-}
-
-/**
- * ang_coll_landed() - record that an operation of the library itself is
- * complete
+ * coll_landed() - record that an operation of the library itself is complete
  * @ctx: context
  * @cookie: cookie of the operation: address of the collective; bit 0 is set for
  *	a read
@@ -578,7 +494,7 @@ void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status)
  * The collective advances later, since the caller is still processing the
  * completion queue.
  */
-void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
+static void coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status)
 {
 	struct ang_coll_op *op = (struct ang_coll_op *)(uintptr_t)(cookie & ~1ULL);
 	struct ang_coll_op **at = &ctx->colls.orphans;
@@ -678,6 +594,18 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	if (*at)
 		*at = team->next;
 	ang_talk_close(team);
+}
+
+/** ang_coll_open() - enable software collectives of a context */
+void ang_coll_open(struct angara_ctx *ctx)
+{
+	static const struct ang_coll_ops ops = {
+		.progress = ang_coll_progress,
+		.landed = coll_landed,
+		.hear = ang_coll_hear,
+	};
+
+	ctx->colls.ops = &ops;
 }
 
 /** ang_coll_end() - free the collectives of a context that is closed */

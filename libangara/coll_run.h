@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Software collectives of teams: shared by their execution (coll_run.c), the
- * messages between members (coll_talk.c) and the public calls (coll.c).
+ * Software collectives of teams: shared by the public calls (coll.c), their
+ * execution (coll_run.c), and the messages between members (coll_hear.c,
+ * coll_talk.c, coll_kept.c).  Each file knows those after it.
  */
 #ifndef ANG_COLL_RUN_H
 #define ANG_COLL_RUN_H
@@ -191,9 +192,7 @@ int ang_coll_wait(struct ang_coll_op *op);
 int ang_coll_start(struct ang_coll_op *op, const struct angara_op *how,
 		   struct ang_blocked *b);
 void ang_coll_drop(struct ang_coll_op *op);
-bool ang_coll_take(struct angara_team *team, const struct ang_said *said,
-		   const void *data, size_t len);
-void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status);
+void ang_coll_progress(struct angara_ctx *ctx);
 
 /* coll.c */
 
@@ -245,10 +244,14 @@ do {									\
 	return ret ? ret : ang_blocked_wait((team)->ctx, &b);		\
 } while (0)
 
+/* coll_hear.c */
+void ang_coll_hear(struct angara_ctx *ctx, const struct angara_message *msg);
+bool ang_coll_early(struct angara_team *team);
+
 /* coll_talk.c */
+struct ang_said ang_said_unpack(const struct angara_head *head);
 int ang_talk_step(void *arg, u32 step);
 int ang_talk_get(struct ang_coll_op *op, u32 step, const struct ang_offer *offer);
-bool ang_talk_early(struct angara_team *team);
 void ang_talk_spread(struct angara_team *team);
 
 /*
@@ -269,6 +272,7 @@ void ang_talk_close(struct angara_team *team);
 void ang_talk_end(struct angara_ctx *ctx);
 
 /* coll_kept.c */
+void ang_coll_fail(struct angara_team *team, u32 culprit, u32 status);
 void ang_kept_early(struct angara_team *team, const struct ang_said *said,
 		    const struct angara_message *msg);
 void ang_kept_stray(struct ang_colls *c, const struct ang_said *said,

@@ -31,7 +31,7 @@ static u64 said_pack(const struct ang_said *said)
 	return v << KIND_BITS | said->kind;
 }
 
-static struct ang_said said_unpack(const struct angara_head *head)
+struct ang_said ang_said_unpack(const struct angara_head *head)
 {
 	u64 v = head->imm;
 	struct ang_said said = { .team = head->tag };
@@ -208,77 +208,6 @@ void ang_talk_landed(struct ang_coll_op *op, u32 step, bool get, u32 status)
 		ang_run_set(&op->run, step, ANG_RUN_SENDS);
 	else if (s->kind == ANG_STEP_SEND && s->len <= ANGARA_MAX_MSG)
 		ang_run_set(&op->run, step, ANG_RUN_ENDED);
-}
-
-/* Return: true: the message is processed. */
-static bool talk_hear(struct angara_team *team, const struct ang_said *said,
-		      struct angara_peer peer, const void *data, size_t len)
-{
-	struct ang_abort abort;
-
-	if (team->lost || !ang_is_member(team, said->from, peer))
-		return true;
-	if (said->kind != ANG_TALK_ABORT)
-		return ang_coll_take(team, said, data, len);
-	if (len == sizeof(abort)) {
-		memcpy(&abort, data, sizeof(abort));
-		if (abort.culprit < team->size && abort.status)
-			ang_coll_fail(team, abort.culprit, abort.status);
-	}
-	return true;
-}
-
-static bool has_ended(const struct ang_colls *c, u64 id)
-{
-	u32 i;
-
-	for (i = 0; i < ANG_ENDED_NUM; i++)
-		if (c->ended[i] == id)
-			return true;
-	return false;
-}
-
-/**
- * ang_talk_hear() - process a message with the code of teams
- * @ctx: context
- * @msg: message; its memory may be freed afterwards
- */
-void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg)
-{
-	struct ang_said said = said_unpack(&msg->head);
-	struct angara_team *team = ctx->colls.teams;
-
-	if (said.kind >= ANG_TALK_NUM)
-		return;
-	while (team && team->id != said.team)
-		team = team->next;
-	if (team ? talk_hear(team, &said, msg->peer, msg->data, msg->len) :
-		   has_ended(&ctx->colls, said.team))
-		return;
-	if (team)
-		ang_kept_early(team, &said, msg);
-	else
-		ang_kept_stray(&ctx->colls, &said, msg);
-}
-
-/* Processes early messages again.  Return: true if a message was processed. */
-bool ang_talk_early(struct angara_team *team)
-{
-	struct ang_stray **at = &team->early.first;
-	bool some = false;
-
-	team->asked = false;
-	while (*at) {
-		struct ang_stray *s = *at;
-
-		if (!talk_hear(team, &s->said, s->peer, s->data, s->len)) {
-			at = &s->next;
-			continue;
-		}
-		free(ang_kept_take(&team->early, at));
-		some = true;
-	}
-	return some;
 }
 
 /**

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 
 #include "lib.h"
+#include "records.h"
 
 /* Allocates the slots.  Return: 0; -ENOMEM. */
 int ang_slots_init(struct angara_ctx *ctx)
@@ -54,6 +55,24 @@ void ang_slots_free(struct angara_ctx *ctx)
 {
 	free(ctx->slots);
 	free(ctx->ready);
+}
+
+/* Releases the regions of a slot whose operation is complete. */
+static void slot_release(struct angara_ctx *ctx, u32 number)
+{
+	ctx->slots[number].kind &= (u8)~ANG_SLOT_HOLDS;
+	ang_held_release(&ctx->held[number]);
+}
+
+/* Releases all regions that slots hold: the adapter has destroyed the context. */
+void ang_slots_release(struct angara_ctx *ctx)
+{
+	u32 i;
+
+	for (i = 0; ctx->held && i < ctx->create.cq_entries; i++)
+		if (ctx->slots[i].kind & ANG_SLOT_HOLDS)
+			slot_release(ctx, i);
+	free(ctx->held);
 }
 
 static void blocked_end(struct ang_blocked *b, const struct angara_completion *c)
@@ -125,7 +144,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		c->node = slot->node;
 	}
 	if (__builtin_expect(slot->kind & ANG_SLOT_HOLDS, 0))
-		ang_hold_end(ctx, number);
+		slot_release(ctx, number);
 	switch (slot->kind) {
 	case ANG_SLOT_COUNTED:
 		if (c->status != ANGARA_ST_OK && !ctx->first_err) {
@@ -149,7 +168,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		whole = slot_part(ctx, c);
 		break;
 	case ANG_SLOT_FLIGHT:
-		ang_coll_landed(ctx, slot->cookie, slot->next, c->status);
+		ctx->colls.ops->landed(ctx, slot->cookie, slot->next, c->status);
 		break;
 	default:
 		return false;
@@ -265,6 +284,15 @@ static void cq_consumed(struct angara_ctx *ctx)
 	ang_store_release(&ctx->ctl->cq_ci, cpu_to_le32(ctx->ci));
 }
 
+/* Has a team of the context work? */
+static bool coll_due(const struct angara_ctx *ctx)
+{
+	const struct ang_colls *c = &ctx->colls;
+
+	return c->teams && (!c->still || c->busy ||
+			    (ctx->create.msg_bytes && ang_msg_unheard(ctx)));
+}
+
 /*
  * Handles all completions in the CQ.  Return: true if there were completions.
  */
@@ -281,8 +309,8 @@ bool ang_reap(struct angara_ctx *ctx)
 	}
 	if (ctx->ci != from)
 		cq_consumed(ctx);
-	if (ang_coll_due(ctx))
-		ang_coll_progress(ctx);
+	if (coll_due(ctx))
+		ctx->colls.ops->progress(ctx);
 	return boarded || ctx->ci != from;
 }
 
@@ -292,8 +320,8 @@ bool ang_reap(struct angara_ctx *ctx)
  * poll, since a completion may have to advance a collective.
  * Return: number of completions.
  */
-static unsigned int cq_harvest(struct angara_ctx *ctx,
-			       struct angara_completion *out, unsigned int n)
+unsigned int ang_harvest(struct angara_ctx *ctx,
+			 struct angara_completion *out, unsigned int n)
 {
 	u32 mask = ctx->create.cq_entries - 1;
 	u32 from = ctx->ci;
@@ -316,118 +344,11 @@ ANG_PUBLIC int angara_poll(struct angara_ctx *ctx,
 	if (ctx->colls.teams || ctx->dev.boarded)
 		ang_reap(ctx);
 	if (ang_has_completion(ctx)) {
-		unsigned int got = cq_harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
+		unsigned int got = ang_harvest(ctx, out, n < INT_MAX ? n : INT_MAX);
 
 		if (got)
 			return (int)got;
 	}
 	ang_idle(ctx, ANG_IDLE_POLL);
 	return ctx->dead ? -ENODEV : 0;
-}
-
-/**
- * struct poll_wait - state of angara_poll_wait()
- * @out: completions
- * @n: capacity of @out
- * @got: out: number of completions
- */
-struct poll_wait {
-	struct angara_completion *out;
-	unsigned int n;
-	unsigned int *got;
-};
-
-static bool poll_done(struct angara_ctx *ctx, const void *arg)
-{
-	const struct poll_wait *w = arg;
-
-	*w->got = cq_harvest(ctx, w->out, w->n);
-	return *w->got;
-}
-
-ANG_PUBLIC int angara_poll_wait(struct angara_ctx *ctx,
-				struct angara_completion *out, unsigned int n,
-				int timeout_ms)
-{
-	unsigned int got = 0;
-	struct poll_wait w = {
-		.out = out, .n = n < INT_MAX ? n : INT_MAX, .got = &got,
-	};
-	int ret;
-
-	if (!n)
-		return -EINVAL;
-	ret = ang_wait_until(ctx, poll_done, &w, timeout_ms);
-	return ret ? ret : (int)got;
-}
-
-static bool blocked_done(struct angara_ctx *ctx, const void *arg)
-{
-	const struct ang_blocked *b = arg;
-
-	(void)ctx;
-	return !b->pending;
-}
-
-/*
- * A blocking call is about to return: its operations that are still in progress
- * get the kind "counted".
- */
-static void blocked_forget(struct angara_ctx *ctx, const struct ang_blocked *b)
-{
-	u32 i;
-
-	for (i = 0; i < ctx->create.cq_entries; i++) {
-		struct ang_posted *slot = &ctx->slots[i];
-		u8 flags = slot->kind & (ANG_SLOT_HOLDS | ANG_SLOT_PARTS);
-
-		if (slot->kind == (ANG_SLOT_BLOCKED | flags) &&
-		    slot->cookie == (uintptr_t)b)
-			slot->kind = ANG_SLOT_COUNTED | flags;
-	}
-}
-
-/**
- * ang_blocked_wait() - wait until operations of ang_blocked_post() are complete
- * @ctx: context
- * @b: operations
- *
- * Return: 0; the errno of the first operation that failed; -ENODEV the device
- * is gone.
- */
-int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b)
-{
-	int ret = ang_wait_until(ctx, blocked_done, b, ANGARA_FOREVER);
-
-	if (!ret)
-		return b->err;
-	blocked_forget(ctx, b);
-	return ret;
-}
-
-/* Starts an operation, and waits until it is complete. */
-int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	    size_t len)
-{
-	struct ang_blocked b = { 0 };
-	int ret = ang_blocked_post(ctx, wqe, data, len, &b);
-
-	return ret ? ret : ang_blocked_wait(ctx, &b);
-}
-
-static bool quiet_done(struct angara_ctx *ctx, const void *arg)
-{
-	(void)arg;
-	return ctx->outstanding == 0;
-}
-
-ANG_PUBLIC int angara_quiet(struct angara_ctx *ctx, int timeout_ms)
-{
-	int ret = ang_wait_until(ctx, quiet_done, NULL, timeout_ms);
-
-	if (ret)
-		return ret;
-	ret = ctx->first_err;
-	ctx->first_err = 0;
-	return ret;
 }

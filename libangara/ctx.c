@@ -110,6 +110,7 @@ ANG_PUBLIC int angara_ctx_open(struct angara_domain *dom,
 	if (!ctx)
 		return -ENOMEM;
 	ctx->failed_node = UINT32_MAX;
+	ang_coll_open(ctx);
 	ctx->dom = ang_dom_hold(dom);
 	ret = ctx_create(ctx, &attr);
 	if (ret)
@@ -151,7 +152,7 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 	angara_mr_dereg(ctx->stage);
 	unmap_all(ctx);
 	ang_dev_close(&ctx->dev);
-	ang_hold_end_all(ctx);
+	ang_slots_release(ctx);
 	ang_dom_drop(ctx->dom);
 	ang_msg_close(ctx);
 	ang_slots_free(ctx);

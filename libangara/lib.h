@@ -10,6 +10,7 @@
 #define ANG_LIB_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "ang_env.h"
 
@@ -49,7 +50,7 @@
  * struct ang_posted - an operation that was passed to the device
  * @cookie: cookie of the caller; BLOCKED: address of the struct ang_blocked;
  *	LINKED: number of the slot of the operation after it; PART: number of
- *	the slot of the whole operation; FLIGHT: see ang_coll_landed()
+ *	the slot of the whole operation; FLIGHT: see coll_landed() in coll_run.c
  * @node: node at fault, with @status
  * @next: FREE: next free slot; FLIGHT: step; with ANG_SLOT_PARTS: number of
  *	parts that are not complete
@@ -143,7 +144,21 @@ struct ang_strays {
 };
 
 /**
+ * struct ang_coll_ops - what lower layers tell software collectives
+ * @progress: advance all collectives of the context
+ * @landed: an operation that the library posted for a collective is complete; @cookie and
+ *	@step: those of the operation, @status: ANGARA_ST_*
+ * @hear: a message with the code ANG_CODE_TEAM has arrived
+ */
+struct ang_coll_ops {
+	void (*progress)(struct angara_ctx *ctx);
+	void (*landed)(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
+	void (*hear)(struct angara_ctx *ctx, const struct angara_message *msg);
+};
+
+/**
  * struct ang_colls - software collectives of a context
+ * @ops: functions of software collectives for the layers below them
  * @teams: teams
  * @orphans: collectives of destroyed teams of which the adapter still executes
  *	parts
@@ -157,6 +172,7 @@ struct ang_strays {
  *	arrives, an operation of the library completes, or a team fails
  */
 struct ang_colls {
+	const struct ang_coll_ops *ops;
 	struct angara_team *teams;
 	struct ang_coll_op *orphans;
 	struct ang_strays strays[ANG_STRAY_QUEUES];
@@ -334,6 +350,15 @@ struct angara_mr {
 	bool revoked;
 };
 
+/* doorbell.c */
+int ang_kick(struct angara_ctx *ctx);
+
+/* Rings the doorbell if ANGARA_MORE has deferred it.  Return: 0 or -errno. */
+static inline int ang_flush(struct angara_ctx *ctx)
+{
+	return ctx->pi == ctx->rung ? 0 : ang_kick(ctx);
+}
+
 /* queue.c */
 int ang_room(struct angara_ctx *ctx, u32 n, size_t len,
 	     const struct angara_op *op);
@@ -346,14 +371,13 @@ int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 		   const struct angara_op *op, struct ang_blocked *b);
 int ang_blocked_post(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 	      size_t len, struct ang_blocked *b);
-int ang_kick(struct angara_ctx *ctx);
-int ang_flush(struct angara_ctx *ctx);
 int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 		  struct ang_blocked *b, u32 *number);
 
 /* completion.c */
 int ang_slots_init(struct angara_ctx *ctx);
 void ang_slots_free(struct angara_ctx *ctx);
+void ang_slots_release(struct angara_ctx *ctx);
 bool ang_reap(struct angara_ctx *ctx);
 bool ang_board_reap(struct angara_ctx *ctx, bool end);
 
@@ -370,20 +394,47 @@ static inline void ang_board_settle(struct angara_ctx *ctx)
 void ang_slot_finish(struct angara_ctx *ctx, u32 number, u32 status, u32 node,
 		     u64 length);
 bool ang_has_completion(const struct angara_ctx *ctx);
+unsigned int ang_harvest(struct angara_ctx *ctx, struct angara_completion *out,
+			 unsigned int n);
+
+/* blocking.c */
 int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b);
 int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
-	    size_t len);
+		  size_t len);
+
+/* Time of the monotonic clock, nanoseconds. */
+static inline u64 ang_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Acquire: the caller may then read data that the counter covers. */
+static inline u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
+{
+	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
+}
 
 /* wait.c */
 typedef bool (*ang_done_fn)(struct angara_ctx *ctx, const void *arg);
 
-u64 ang_now_ns(void);
-u64 ang_counter(const struct angara_ctx *ctx, unsigned int index);
 int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		   int timeout_ms);
 int ang_wait_counter(struct angara_ctx *ctx, unsigned int index, u64 value,
 		     int timeout_ms);
-void ang_turn(struct angara_ctx *ctx);
+
+/*
+ * Lets other threads run, and checks whether the device is gone.  Does not sleep, since the caller
+ * polls.
+ */
+static inline void ang_turn(struct angara_ctx *ctx)
+{
+	ctx->dev.ops->relax(&ctx->dev, false);
+	if (ctx->dev.ops->gone(&ctx->dev))
+		ctx->dead = true;
+}
 
 /*
  * Lets other threads run if the caller polls again for the same kind of event,
@@ -407,25 +458,11 @@ static inline bool ang_idle(struct angara_ctx *ctx, unsigned int what)
 /* msg.c */
 int ang_msg_open(struct angara_ctx *ctx);
 void ang_msg_close(struct angara_ctx *ctx);
-bool ang_has_message(struct angara_ctx *ctx);
-bool ang_msg_unheard(const struct angara_ctx *ctx);
 void ang_msg_hear(struct angara_ctx *ctx);
 
-/* coll_run.c, coll_talk.c */
-struct angara_message;
-void ang_coll_progress(struct angara_ctx *ctx);
-void ang_coll_landed(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
-void ang_talk_hear(struct angara_ctx *ctx, const struct angara_message *msg);
+/* coll_run.c */
+void ang_coll_open(struct angara_ctx *ctx);
 void ang_coll_end(struct angara_ctx *ctx);
-
-/* Has a team of the context work? */
-static inline bool ang_coll_due(const struct angara_ctx *ctx)
-{
-	const struct ang_colls *c = &ctx->colls;
-
-	return c->teams && (!c->still || c->busy ||
-			    (ctx->create.msg_bytes && ang_msg_unheard(ctx)));
-}
 
 /* rma.c */
 int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
@@ -436,6 +473,8 @@ int ang_get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 		u64 dst_off, size_t len, struct angara_wqe *wqe);
 int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 		   const void *data, size_t len, struct angara_wqe *wqe);
+
+/* scratch.c */
 int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr);
 
 #define ANG_NUMBER_BYTES	16	/* bytes of a device number as text, with NUL */
@@ -471,24 +510,13 @@ int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
 		  const void *data, size_t len, const struct angara_op *op,
 		  struct angara_mr *mr);
-void ang_held_release(struct ang_held *held);
-void ang_hold_end(struct angara_ctx *ctx, u32 number);
-void ang_hold_end_all(struct angara_ctx *ctx);
-int ang_hold_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		     u64 dst_key, u64 dst_off, u64 src, size_t len,
-		     const struct angara_op *op);
-int ang_hold_put(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
-		 u64 dst_off, u64 src, size_t len);
-int ang_hold_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		     u64 src_key, u64 src_off, u64 dst, size_t len,
-		     const struct angara_op *op);
-int ang_hold_get(struct angara_ctx *ctx, struct angara_peer peer, u64 src_key,
-		 u64 src_off, u64 dst, size_t len);
-int ang_hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		      const struct angara_head *head, u64 src, size_t len,
-		      const struct angara_op *op);
-int ang_hold_send(struct angara_ctx *ctx, struct angara_peer peer,
-		  const struct angara_head *head, u64 src, size_t len);
+/* Releases the regions that an operation holds. */
+static inline void ang_held_release(struct ang_held *held)
+{
+	angara_mr_release(held->mr[0]);
+	angara_mr_release(held->mr[1]);
+	*held = (struct ang_held){ { NULL } };
+}
 
 /* mr_slot.c */
 bool ang_mr_fits(const struct angara_ctx *ctx, const struct angara_mr *mr,

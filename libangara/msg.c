@@ -18,21 +18,17 @@
 #include <stdlib.h>
 
 #include "lib.h"
+#include "records.h"
 
 static_assert(sizeof(struct angara_msg) == ANGARA_MSG_UNIT, "a head is a unit");
 static_assert(offsetof(struct angara_msg, length) == 56, "head of a record");
-
-static u32 msg_units(const struct angara_ctx *ctx)
-{
-	return ctx->create.msg_bytes / ANGARA_MSG_UNIT;
-}
 
 /* Return: 0; -ENOMEM. */
 int ang_msg_open(struct angara_ctx *ctx)
 {
 	if (!ctx->create.msg_bytes)
 		return 0;
-	ctx->msg_held = calloc(msg_units(ctx) / 64, sizeof(*ctx->msg_held));
+	ctx->msg_held = calloc(ang_msg_units(ctx) / 64, sizeof(*ctx->msg_held));
 	return ctx->msg_held ? 0 : -ENOMEM;
 }
 
@@ -101,6 +97,39 @@ static int inline_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 	return 0;
 }
 
+static int hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		      const struct angara_head *head, u64 src, size_t len,
+		      const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_send_inline_nbi(ctx, peer, head, (const void *)(uintptr_t)src, len,
+					      op);
+	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = ang_send_wqe(ctx, peer, head, mr, src, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+static int hold_send(struct angara_ctx *ctx, struct angara_peer peer,
+		  const struct angara_head *head, u64 src, size_t len)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_send_inline(ctx, peer, head, (const void *)(uintptr_t)src, len);
+	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = angara_send(ctx, peer, head, mr, src, len);
+	angara_mr_release(mr);
+	return ret;
+}
 ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			       const struct angara_head *head,
 			       const struct angara_mr *src, uint64_t src_off,
@@ -112,7 +141,7 @@ ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	if (code_taken(ctx, head, op))
 		return -EINVAL;
 	if (ret == -EINVAL && !src)
-		return ang_hold_send_nbi(ctx, peer, head, src_off, len, op);
+		return hold_send_nbi(ctx, peer, head, src_off, len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -127,7 +156,7 @@ ANG_PUBLIC int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
 	if (code_taken(ctx, head, NULL))
 		return -EINVAL;
 	if (ret == -EINVAL && !src)
-		return ang_hold_send(ctx, peer, head, src_off, len);
+		return hold_send(ctx, peer, head, src_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -158,30 +187,9 @@ ANG_PUBLIC int angara_send_inline(struct angara_ctx *ctx,
 	return ret ? ret : ang_post_wait(ctx, &wqe, data, len);
 }
 
-static const struct angara_msg *msg_record(const struct angara_ctx *ctx, u32 at)
-{
-	u32 place = at & (msg_units(ctx) - 1);
-
-	return (const struct angara_msg *)(ctx->msg + (size_t)place *
-					   ANGARA_MSG_UNIT);
-}
-
-/*
- * Return: kind of the record at @at.  @units: out: number of units that the
- * record takes.
- */
-static u8 record_kind(const struct angara_ctx *ctx, u32 at, u32 *units)
-{
-	u64 last = ang_load_last(&msg_record(ctx, at)->length);
-
-	*units = 1 + (u32)(((u64)(u32)last + ANGARA_MSG_UNIT - 1) /
-			   ANGARA_MSG_UNIT);
-	return (u8)(last >> 56);
-}
-
 static u64 *held_word(struct angara_ctx *ctx, u32 at, u64 *bit)
 {
-	u32 place = at & (msg_units(ctx) - 1);
+	u32 place = at & (ang_msg_units(ctx) - 1);
 
 	*bit = 1ULL << (place % 64);
 	return &ctx->msg_held[place / 64];
@@ -214,7 +222,7 @@ static int give_back(struct angara_ctx *ctx)
 	u64 bit;
 
 	while (ci != ctx->msg_at && !(*held_word(ctx, ci, &bit) & bit)) {
-		record_kind(ctx, ci, &units);
+		ang_record_kind(ctx, ci, &units);
 		ci += units;
 	}
 	if (ci == ctx->msg_ci)
@@ -244,7 +252,7 @@ static struct angara_message message_of(const struct angara_msg *m, u32 at)
 /* Is the record at @at a message of the library itself? */
 static bool is_own(const struct angara_ctx *ctx, u32 at)
 {
-	return le16_to_cpu(msg_record(ctx, at)->code) == ANG_CODE_TEAM;
+	return le16_to_cpu(ang_msg_record(ctx, at)->code) == ANG_CODE_TEAM;
 }
 
 /* Skips records that are not for the caller, up to ctx->msg_heard. */
@@ -254,7 +262,7 @@ static void skip_heard(struct angara_ctx *ctx)
 	u32 units;
 
 	while (ctx->msg_at != ctx->msg_heard) {
-		u8 kind = record_kind(ctx, ctx->msg_at, &units);
+		u8 kind = ang_record_kind(ctx, ctx->msg_at, &units);
 
 		if (kind == ANGARA_MSG_DATA && !is_own(ctx, ctx->msg_at))
 			break;
@@ -262,18 +270,6 @@ static void skip_heard(struct angara_ctx *ctx)
 	}
 	if (ctx->msg_at != from)
 		give_back(ctx);
-}
-
-/**
- * ang_msg_unheard() - does ang_msg_hear() have anything to do?
- * @ctx: context with a receive buffer
- */
-bool ang_msg_unheard(const struct angara_ctx *ctx)
-{
-	u32 units;
-
-	return ctx->msg_heard != ctx->msg_at ||
-	       record_kind(ctx, ctx->msg_heard, &units) != ANGARA_MSG_NONE;
 }
 
 /**
@@ -293,17 +289,17 @@ void ang_msg_hear(struct angara_ctx *ctx)
 		return;
 	if ((s32)(ctx->msg_heard - ctx->msg_at) < 0)
 		ctx->msg_heard = ctx->msg_at;
-	while (ctx->msg_heard - ctx->msg_ci < msg_units(ctx)) {
-		kind = record_kind(ctx, ctx->msg_heard, &units);
-		left = msg_units(ctx) -
-		       (ctx->msg_heard & (msg_units(ctx) - 1));
+	while (ctx->msg_heard - ctx->msg_ci < ang_msg_units(ctx)) {
+		kind = ang_record_kind(ctx, ctx->msg_heard, &units);
+		left = ang_msg_units(ctx) -
+		       (ctx->msg_heard & (ang_msg_units(ctx) - 1));
 		if (kind == ANGARA_MSG_NONE || kind > ANGARA_MSG_VOID ||
 		    units > left)
 			break;
 		if (kind == ANGARA_MSG_DATA && is_own(ctx, ctx->msg_heard)) {
-			msg = message_of(msg_record(ctx, ctx->msg_heard),
+			msg = message_of(ang_msg_record(ctx, ctx->msg_heard),
 					 ctx->msg_heard);
-			ang_talk_hear(ctx, &msg);
+			ctx->colls.ops->hear(ctx, &msg);
 			ctx->idled = 0;
 		}
 		ctx->msg_heard += units;
@@ -337,11 +333,11 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 	int ret;
 
 	for (;;) {
-		kind = record_kind(ctx, ctx->msg_at, &units);
+		kind = ang_record_kind(ctx, ctx->msg_at, &units);
 		if (kind == ANGARA_MSG_NONE)
 			return -EAGAIN;
-		left = msg_units(ctx) -
-		       (ctx->msg_at & (msg_units(ctx) - 1));
+		left = ang_msg_units(ctx) -
+		       (ctx->msg_at & (ang_msg_units(ctx) - 1));
 		if (kind > ANGARA_MSG_VOID || units > left)
 			return -EIO;
 		if (kind == ANGARA_MSG_DATA) {
@@ -349,7 +345,7 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 
 			if (!is_own(ctx, at))
 				break;
-			ang_coll_progress(ctx);
+			ctx->colls.ops->progress(ctx);
 			if (ctx->msg_at == at)
 				return -EAGAIN;
 			continue;
@@ -359,7 +355,7 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 		if (ret)
 			return ret;
 	}
-	known = message_of(msg_record(ctx, ctx->msg_at), ctx->msg_at);
+	known = message_of(ang_msg_record(ctx, ctx->msg_at), ctx->msg_at);
 	if (msg->size == sizeof(known))
 		*msg = known;
 	else
@@ -370,23 +366,6 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 	return 0;
 }
 
-/*
- * Has a record arrived after the last one that the caller has taken?  Call this
- * only if the context has a receive buffer.
- */
-static bool has_record(const struct angara_ctx *ctx)
-{
-	u32 units;
-
-	return record_kind(ctx, ctx->msg_at, &units) != ANGARA_MSG_NONE;
-}
-
-/* Would angara_msg_next() return a message or an error other than -EAGAIN? */
-bool ang_has_message(struct angara_ctx *ctx)
-{
-	return ctx->create.msg_bytes && has_record(ctx);
-}
-
 ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 			       struct angara_message *msg)
 {
@@ -394,10 +373,10 @@ ANG_PUBLIC int angara_msg_next(struct angara_ctx *ctx,
 
 	if (ret)
 		return ret;
-	ret = has_record(ctx) ? msg_take(ctx, msg) : -EAGAIN;
+	ret = ang_has_record(ctx) ? msg_take(ctx, msg) : -EAGAIN;
 	if (ret != -EAGAIN)
 		return ret;
-	if (ang_idle(ctx, ANG_IDLE_MSG) && has_record(ctx))
+	if (ang_idle(ctx, ANG_IDLE_MSG) && ang_has_record(ctx))
 		ret = msg_take(ctx, msg);
 	return ret == -EAGAIN && ctx->dead ? -ENODEV : ret;
 }

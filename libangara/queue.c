@@ -20,9 +20,7 @@
  *   device reads the WQE      | acquire load of ANGARA_CTR_SQ_CI
  *   device counts SQ_CI       | we overwrite the WQE
  *
- * The kick is an ioctl or a run of the embedded model, hence a full barrier, or
- * a posted write to the mapped doorbell page, which to_device_barrier() orders
- * after sq_pi.
+ * The kick is in doorbell.c.
  *
  * The CQ cannot overflow: an operation has at most one CQE, and at most
  * cq_entries operations are outstanding, that is, posted and not reaped; see
@@ -44,42 +42,6 @@
 static_assert(sizeof(struct angara_wqe) == 64, "SQ entries are 64 bytes");
 static_assert(sizeof(struct angara_cqe) == 32, "CQ entries are 32 bytes");
 static_assert(offsetof(struct angara_cqe, status) == 24, "CQE tail");
-
-static inline void to_device_barrier(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	/* Stores to write-back memory are visible before later uncached ones. */
-	__asm__ __volatile__("" ::: "memory");
-#elif defined(__aarch64__)
-	__asm__ __volatile__("dsb st" ::: "memory");
-#else
-	__sync_synchronize();
-#endif
-}
-
-/* Rings the doorbell.  Return: 0; after -errno the context is dead. */
-int ang_kick(struct angara_ctx *ctx)
-{
-	int ret;
-
-	ang_store_release(&ctx->ctl->sq_pi, cpu_to_le32(ctx->pi));
-	ctx->rung = ctx->pi;
-	if (ctx->doorbell) {
-		__le32 *db = (__le32 *)((char *)ctx->doorbell + ANGARA_DB_SQ);
-
-		to_device_barrier();
-		WRITE_ONCE(*db, cpu_to_le32(ctx->pi));
-		return 0;
-	}
-	ret = ctx->dev.ops->doorbell(&ctx->dev, ctx->pi);
-	/*
-	 * The entry is in the queue, and the device may already have read it:
-	 * post nothing more.
-	 */
-	if (ret)
-		ctx->dead = true;
-	return ret;
-}
 
 /* Number of SQ entries that may be written now. */
 static u32 sq_room(const struct angara_ctx *ctx)
@@ -520,15 +482,4 @@ int ang_post_parts(struct angara_ctx *ctx, struct angara_wqe *wqes, u32 n,
 	else
 		sq_ring(ctx, op);
 	return 0;
-}
-
-/* Rings the doorbell if ANGARA_MORE has deferred it.  Return: 0 or -errno. */
-int ang_flush(struct angara_ctx *ctx)
-{
-	return ctx->pi == ctx->rung ? 0 : ang_kick(ctx);
-}
-
-ANG_PUBLIC int angara_flush(struct angara_ctx *ctx)
-{
-	return ctx->dead ? -ENODEV : ang_flush(ctx);
 }

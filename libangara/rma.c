@@ -60,6 +60,69 @@ int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 	return 0;
 }
 
+static int hold_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 dst_key, u64 dst_off, u64 src, size_t len,
+		     const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_inline_nbi(ctx, peer, dst_key, dst_off,
+					     (const void *)(uintptr_t)src, len, op);
+	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = ang_put_wqe(ctx, peer, dst_key, dst_off, mr, src, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+static int hold_put(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key,
+		 u64 dst_off, u64 src, size_t len)
+{
+	struct angara_mr *mr;
+	int ret;
+
+	if (len <= ANGARA_MAX_INLINE)
+		return angara_put_inline(ctx, peer, dst_key, dst_off,
+					 (const void *)(uintptr_t)src, len);
+	ret = ang_hold_begin(ctx, &src, len, 0, &mr);
+	if (ret)
+		return ret;
+	ret = angara_put(ctx, peer, dst_key, dst_off, mr, src, len);
+	angara_mr_release(mr);
+	return ret;
+}
+
+static int hold_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+		     u64 src_key, u64 src_off, u64 dst, size_t len,
+		     const struct angara_op *op)
+{
+	struct angara_wqe wqe;
+	struct angara_mr *mr;
+	int ret = ang_hold_begin_nbi(ctx, 1, 0, op, &dst, len,
+				     ANGARA_ACCESS_LOCAL_WRITE, &mr);
+
+	if (ret)
+		return ret;
+	ret = ang_get_wqe(ctx, peer, src_key, src_off, mr, dst, len, &wqe);
+	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
+}
+
+static int hold_get(struct angara_ctx *ctx, struct angara_peer peer, u64 src_key,
+		 u64 src_off, u64 dst, size_t len)
+{
+	struct angara_mr *mr;
+	int ret = ang_hold_begin(ctx, &dst, len, ANGARA_ACCESS_LOCAL_WRITE, &mr);
+
+	if (ret)
+		return ret;
+	ret = angara_get(ctx, peer, src_key, src_off, mr, dst, len);
+	angara_mr_release(mr);
+	return ret;
+}
+
 ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			      uint64_t dst_key, uint64_t dst_off,
 			      const struct angara_mr *src, uint64_t src_off,
@@ -69,7 +132,7 @@ ANG_PUBLIC int angara_put_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
 	if (ret && !src)
-		return ang_hold_put_nbi(ctx, peer, dst_key, dst_off, src_off,
+		return hold_put_nbi(ctx, peer, dst_key, dst_off, src_off,
 					len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
@@ -83,7 +146,7 @@ ANG_PUBLIC int angara_put(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off, len, &wqe);
 
 	if (ret && !src)
-		return ang_hold_put(ctx, peer, dst_key, dst_off, src_off, len);
+		return hold_put(ctx, peer, dst_key, dst_off, src_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -117,7 +180,7 @@ ANG_PUBLIC int angara_get_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
 	if (ret && !dst)
-		return ang_hold_get_nbi(ctx, peer, src_key, src_off, dst_off,
+		return hold_get_nbi(ctx, peer, src_key, src_off, dst_off,
 					len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
@@ -131,24 +194,8 @@ ANG_PUBLIC int angara_get(struct angara_ctx *ctx, struct angara_peer peer,
 	int ret = ang_get_wqe(ctx, peer, src_key, src_off, dst, dst_off, len, &wqe);
 
 	if (ret && !dst)
-		return ang_hold_get(ctx, peer, src_key, src_off, dst_off, len);
+		return hold_get(ctx, peer, src_key, src_off, dst_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
-}
-
-/*
- * Gets the context's buffer for the results of blocking calls.  Only one call
- * at a time uses the buffer.
- */
-int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
-{
-	int ret = 0;
-
-	if (!ctx->scratch)
-		ret = angara_mr_reg(ctx->dom, ctx->scratch_mem,
-				    sizeof(ctx->scratch_mem),
-				    ANGARA_ACCESS_LOCAL_WRITE, &ctx->scratch);
-	*mr = ctx->scratch;
-	return ret;
 }
 
 ANG_PUBLIC int angara_get_inline(struct angara_ctx *ctx,

@@ -66,6 +66,22 @@ void ang_scratch_put(struct angara_ctx *ctx, struct ang_scratch *s)
 	*at = s;
 }
 
+/*
+ * Gets the context's buffer for the results of blocking calls.  Only one call
+ * at a time uses the buffer.
+ */
+int ang_scratch(struct angara_ctx *ctx, const struct angara_mr **mr)
+{
+	int ret = 0;
+
+	if (!ctx->scratch)
+		ret = angara_mr_reg(ctx->dom, ctx->scratch_mem,
+				    sizeof(ctx->scratch_mem),
+				    ANGARA_ACCESS_LOCAL_WRITE, &ctx->scratch);
+	*mr = ctx->scratch;
+	return ret;
+}
+
 /** ang_scratch_end() - free the regions of a context that is closed */
 void ang_scratch_end(struct angara_ctx *ctx)
 {

@@ -12,28 +12,14 @@
  * A later event makes the sequence differ from seen, and poll(2) returns at once.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "lib.h"
+#include "records.h"
 
 #define ANG_NS_PER_MS	1000000ULL
 #define ANG_LOOK_MS	100	/* milliseconds between two checks of members, see coll_talk.c */
 #define ANG_TURN_MS	1	/* longest sleep if threads share the context, milliseconds */
 #define ANG_SPIN_LOOKS	32	/* checks for events between two readings of the clock */
-
-u64 ang_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
-/* Acquire: the caller may then read data that the counter covers. */
-u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
-{
-	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
-}
 
 /*
  * Stores the event sequence for the next sleep, and reaps completions.  Events up to this sequence
@@ -176,17 +162,6 @@ int ang_wait_until(struct angara_ctx *ctx, ang_done_fn done, const void *arg,
 		return ret;
 	ang_reap(ctx);
 	return done(ctx, arg) ? 0 : wait_longer(ctx, done, arg, timeout_ms);
-}
-
-/*
- * Lets other threads run, and checks whether the device is gone.  Does not sleep, since the caller
- * polls.
- */
-void ang_turn(struct angara_ctx *ctx)
-{
-	ctx->dev.ops->relax(&ctx->dev, false);
-	if (ctx->dev.ops->gone(&ctx->dev))
-		ctx->dead = true;
 }
 
 ANG_PUBLIC void angara_ctx_turns(struct angara_ctx *ctx, angara_turn_fn turn, void *arg)

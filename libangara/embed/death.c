@@ -12,17 +12,6 @@
  */
 #include "embed.h"
 
-/* Has the process that took the slot ended? */
-bool emb_is_dead(const struct emb_fab *fab, u32 slot)
-{
-	const struct emb_slot *s = emb_slot(fab, slot);
-
-	if (!ang_load_acquire(&s->used))
-		return false;
-	return READ_ONCE(s->dying) ||
-	       (slot != fab->slot && !emb_locked(fab->fd, EMB_LOCK_SLOT(slot), 1));
-}
-
 /**
  * emb_give_back() - free the objects that a dead process has left
  * @fab: fabric; the gate is held
@@ -132,34 +121,6 @@ void emb_recover_dead(struct emb_fab *fab)
 	emb_unlock(fab->fd, EMB_GATE);
 }
 
-/** emb_look_due() - is a check by emb_look_after() due at the time @now_ms? */
-bool emb_look_due(const struct emb_fab *fab, u64 now_ms)
-{
-	return now_ms - READ_ONCE(fab->head->looked_ms) >= EMB_LOOK_MS;
-}
-
-/*
- * Is it time for a check?  One process checks for all, so the cost does not
- * depend on the number of sleepers.
- */
-static bool is_time(struct emb_fab *fab)
-{
-	struct emb_head *head = fab->head;
-	u64 last = READ_ONCE(head->looked_ms);
-	u64 now = emb_now_ms();
-
-	return emb_look_due(fab, now) && !emb_broken(fab) &&
-	       ang_cmpxchg(&head->looked_ms, last, now) == last;
-}
-
-/* First slot from @slot on that a process has taken; emb_head.procs: none. */
-static u32 slot_taken(const struct emb_fab *fab, u32 slot)
-{
-	while (slot < fab->head->procs && !ang_load_acquire(&emb_slot(fab, slot)->used))
-		slot++;
-	return slot;
-}
-
 /**
  * emb_look_after() - check for dead processes
  * @fab: fabric; the caller holds no lock
@@ -168,10 +129,10 @@ void emb_look_after(struct emb_fab *fab)
 {
 	u32 slot;
 
-	if (!is_time(fab))
+	if (!emb_look_time(fab))
 		return;
-	for (slot = slot_taken(fab, 0); slot < fab->head->procs;
-	     slot = slot_taken(fab, slot + 1)) {
+	for (slot = emb_slot_taken(fab, 0); slot < fab->head->procs;
+	     slot = emb_slot_taken(fab, slot + 1)) {
 		bool dead = emb_is_dead(fab, slot);
 
 		/*
@@ -184,28 +145,6 @@ void emb_look_after(struct emb_fab *fab)
 			pthread_mutex_lock(&fab->mutex);
 			emb_recover_dead(fab);
 			pthread_mutex_unlock(&fab->mutex);
-			return;
-		}
-	}
-}
-
-/**
- * emb_look_inside() - check for dead processes that block others in the model
- * @fab: fabric; the caller may hold any lock except those of a repair
- *
- * Repairs the model, but does not free the objects of a dead process.
- */
-void emb_look_inside(struct emb_fab *fab)
-{
-	u32 slot;
-
-	if (!is_time(fab))
-		return;
-	for (slot = slot_taken(fab, 0); slot < fab->head->procs;
-	     slot = slot_taken(fab, slot + 1)) {
-		if ((emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) ||
-		    emb_is_stuck(fab, slot)) {
-			emb_repair(fab);
 			return;
 		}
 	}

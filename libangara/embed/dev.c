@@ -110,6 +110,22 @@ struct command {
 	int (*run)(struct emb_dev *d, void *arg);
 };
 
+/*
+ * Sets a row.  If a dead process owns the row that has the TreeId, frees the
+ * objects of that process, and tries again.
+ */
+static int dev_tree_set(struct emb_dev *d, void *arg)
+{
+	struct angara_tree_set first = *(const struct angara_tree_set *)arg;
+	u32 owner;
+	int ret = emb_tree_set(d, &first, &owner);
+
+	if (ret != -EBUSY || !owner || !emb_is_dead(d->fab, owner - 1))
+		return ret;
+	emb_recover_dead(d->fab);
+	return emb_tree_set(d, arg, &owner);
+}
+
 #define COMMAND(nr, fn, type, last, ...)				\
 	[_IOC_NR(nr)] = {						\
 		.size = sizeof(struct type),				\
@@ -127,7 +143,7 @@ static const struct command dev_commands[] = {
 	COMMAND(ANGARA_IOCTL_MR_REG, emb_mr_reg, angara_mr_register, key,
 		.prepare = emb_mr_prepare),
 	COMMAND(ANGARA_IOCTL_MR_DEREG, emb_mr_dereg, angara_mr_deregister, key),
-	COMMAND(ANGARA_IOCTL_TREE_SET, emb_tree_set, angara_tree_set, row),
+	COMMAND(ANGARA_IOCTL_TREE_SET, dev_tree_set, angara_tree_set, row),
 	COMMAND(ANGARA_IOCTL_TREE_GET, emb_tree_get, angara_tree_get, delegated),
 	COMMAND(ANGARA_IOCTL_TREE_CLEAR, emb_tree_clear, angara_tree_clear,
 		router),
@@ -305,7 +321,13 @@ static bool emb_dev_relax(struct ang_dev *dev, bool can_sleep)
 {
 	struct emb_dev *d = dev->priv;
 
-	return emb_relax(&d->run, can_sleep);
+	u64 now_ms = 0;
+	bool spin = emb_relax(&d->run, can_sleep, &now_ms);
+
+	/* A caller that polls checks for dead processes, as sleeping threads do. */
+	if (!can_sleep && now_ms && emb_look_due(d->fab, now_ms))
+		emb_look_after(d->fab);
+	return spin;
 }
 
 /*

@@ -289,6 +289,26 @@ static void owned_move(struct emb_rows *to, struct emb_rows *from)
 	*from = (struct emb_rows){ 0 };
 }
 
+/*
+ * Is the memory outside of the segment, so that other processes access it by
+ * system calls?
+ */
+bool emb_mr_is_outside(const struct angara_hw_mr *entry)
+{
+	return le64_to_cpu(entry->addr) >> EMB_ADDR_BITS;
+}
+
+/* Releases the regions of a domain that no context uses any more. */
+static void mrs_release(struct emb_domain *dom)
+{
+	u32 key;
+
+	for (key = 0; key < dom->mrs; key++)
+		if (READ_ONCE(dom->mrt[key].valid) &&
+		    emb_mr_is_outside(&dom->mrt[key]))
+			emb_tracer_put();
+}
+
 /**
  * emb_domain_put() - release a handle's domain
  * @d: handle, whose context has been destroyed
@@ -316,7 +336,7 @@ bool emb_domain_put(struct emb_dev *d)
 	}
 	owned_move(&d->owned, &dom->owned);
 	ends = !emb_broken(d->fab) && domain_ends(d, dom);
-	emb_mrs_release(dom);
+	mrs_release(dom);
 	if (ends)
 		emb_heap_free(d->fab, dom->mem);
 	if (ends && dom->spare)

@@ -653,6 +653,7 @@ int emb_try_lock(int fd, u32 what);
 int emb_lock(int fd, u32 what, const struct emb_head *head);
 void emb_unlock(int fd, u32 what);
 bool emb_locked(int fd, u32 first, u32 count);
+bool emb_is_dead(const struct emb_fab *fab, u32 slot);
 u64 emb_now_ns(void);
 u64 emb_now_ms(void);
 void emb_nap(u32 *turn);
@@ -670,15 +671,12 @@ void emb_detach(struct emb_fab *fab);
 u32 emb_forks(void);
 
 /* death.c */
-bool emb_is_dead(const struct emb_fab *fab, u32 slot);
 int emb_repair_after(struct emb_fab *fab, u32 slot);
 int emb_give_back(struct emb_fab *fab, u32 slot);
 int emb_recover(struct emb_fab *fab, u32 slot);
 void emb_recover_all(struct emb_fab *fab);
 void emb_recover_dead(struct emb_fab *fab);
 void emb_look_after(struct emb_fab *fab);
-bool emb_look_due(const struct emb_fab *fab, u64 now_ms);
-void emb_look_inside(struct emb_fab *fab);
 
 /* halt.c */
 void emb_break(struct emb_fab *fab);
@@ -689,12 +687,23 @@ int emb_repair(struct emb_fab *fab);
 void emb_count_out(struct emb_slot *slot, struct emb_seat *seat);
 bool emb_has_fenced(const struct emb_fab *fab);
 bool emb_is_stuck(struct emb_fab *fab, u32 slot);
+bool emb_look_due(const struct emb_fab *fab, u64 now_ms);
+bool emb_look_time(struct emb_fab *fab);
+u32 emb_slot_taken(const struct emb_fab *fab, u32 slot);
+void emb_look_inside(struct emb_fab *fab);
+
+/* wake.c */
+bool emb_wake(struct emb_ctx *ctx);
+void emb_wake_all(struct emb_run *r);
 
 /* dma.c */
 extern const struct ang_ops emb_ops;
 
-/* run.c */
+/* view.c */
+void emb_view_init(struct emb_run *r);
 void emb_run_init(struct emb_run *r, struct emb_fab *fab);
+
+/* run.c */
 bool emb_ring(struct emb_run *r, const struct emb_dev *of, u32 node, u32 off, u32 val);
 void emb_submit(struct emb_run *r, u32 node, const struct angara_adm_cmd *cmd,
 		u32 pi);
@@ -704,9 +713,7 @@ bool emb_tree_look(struct emb_run *r, u32 router, u32 tree,
 bool emb_tree_aside(struct emb_run *r, u32 router, u32 tree, u32 life, u32 hops);
 void emb_tree_report(struct emb_run *r, u32 router, u32 tree);
 bool emb_help(struct emb_run *r, bool timers);
-bool emb_wake(struct emb_ctx *ctx);
-void emb_wake_all(struct emb_run *r);
-bool emb_relax(struct emb_run *r, bool can_sleep);
+bool emb_relax(struct emb_run *r, bool can_sleep, u64 *yielded_ms);
 
 /* node.c; under fab->mutex */
 int emb_node_lock(struct emb_run *r, u32 node);
@@ -741,6 +748,7 @@ int emb_query(struct emb_dev *d, void *arg);
 int emb_domain_create(struct emb_dev *d, void *arg);
 int emb_domain_grow(struct emb_dev *d, u32 slots);
 bool emb_domain_put(struct emb_dev *d);
+bool emb_mr_is_outside(const struct angara_hw_mr *entry);
 int emb_domain_reap(struct emb_run *r, u32 node, u32 num, u32 owner);
 u32 emb_own_pkey(void);
 int emb_ctx_create(struct emb_dev *d, void *arg);
@@ -750,8 +758,7 @@ int emb_kick(struct emb_dev *d, void *arg);
 int emb_mr_prepare(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);
-void emb_mrs_release(struct emb_domain *dom);
-int emb_tree_set(struct emb_dev *d, void *arg);
+int emb_tree_set(struct emb_dev *d, struct angara_tree_set *cmd, u32 *owner);
 int emb_tree_get(struct emb_dev *d, void *arg);
 int emb_tree_clear(struct emb_dev *d, void *arg);
 int emb_tree_delegate(struct emb_dev *d, void *arg);

@@ -417,3 +417,53 @@ int emb_repair(struct emb_fab *fab)
 	pthread_mutex_unlock(&fab->repair);
 	return ret;
 }
+
+/** emb_look_due() - is a check for dead processes due at the time @now_ms? */
+bool emb_look_due(const struct emb_fab *fab, u64 now_ms)
+{
+	return now_ms - READ_ONCE(fab->head->looked_ms) >= EMB_LOOK_MS;
+}
+
+/*
+ * Is it time for a check?  One process checks for all, so the cost does not
+ * depend on the number of sleepers.
+ */
+bool emb_look_time(struct emb_fab *fab)
+{
+	struct emb_head *head = fab->head;
+	u64 last = READ_ONCE(head->looked_ms);
+	u64 now = emb_now_ms();
+
+	return emb_look_due(fab, now) && !emb_broken(fab) &&
+	       ang_cmpxchg(&head->looked_ms, last, now) == last;
+}
+
+/* First slot from @slot on that a process has taken; emb_head.procs: none. */
+u32 emb_slot_taken(const struct emb_fab *fab, u32 slot)
+{
+	while (slot < fab->head->procs && !ang_load_acquire(&emb_slot(fab, slot)->used))
+		slot++;
+	return slot;
+}
+
+/**
+ * emb_look_inside() - check for dead processes that block others in the model
+ * @fab: fabric; the caller may hold any lock except those of a repair
+ *
+ * Repairs the model, but does not free the objects of a dead process.
+ */
+void emb_look_inside(struct emb_fab *fab)
+{
+	u32 slot;
+
+	if (!emb_look_time(fab))
+		return;
+	for (slot = emb_slot_taken(fab, 0); slot < fab->head->procs;
+	     slot = emb_slot_taken(fab, slot + 1)) {
+		if ((emb_needs_repair(fab, slot) && emb_is_dead(fab, slot)) ||
+		    emb_is_stuck(fab, slot)) {
+			emb_repair(fab);
+			return;
+		}
+	}
+}

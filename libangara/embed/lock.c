@@ -97,3 +97,14 @@ bool emb_locked(int fd, u32 first, u32 count)
 
 	return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
+
+/* Has the process that took the slot ended? */
+bool emb_is_dead(const struct emb_fab *fab, u32 slot)
+{
+	const struct emb_slot *s = emb_slot(fab, slot);
+
+	if (!ang_load_acquire(&s->used))
+		return false;
+	return READ_ONCE(s->dying) ||
+	       (slot != fab->slot && !emb_locked(fab->fd, EMB_LOCK_SLOT(slot), 1));
+}

@@ -126,15 +126,6 @@ static bool length_ok(u64 addr, u64 length)
 	       MAX_BYTES / ANGARA_PAGE_SIZE;
 }
 
-/*
- * Is the memory outside of the segment, so that other processes access it by
- * system calls?
- */
-static bool mr_is_outside(const struct angara_hw_mr *entry)
-{
-	return le64_to_cpu(entry->addr) >> EMB_ADDR_BITS;
-}
-
 static int mr_fence(struct emb_dev *d)
 {
 	int ret = emb_node_lock(&d->run, d->node);
@@ -240,7 +231,7 @@ int emb_mr_reg(struct emb_dev *d, void *arg)
 	ret = mr_fence(d);
 	if (ret)
 		return ret;
-	if (mr_is_outside(entry))
+	if (emb_mr_is_outside(entry))
 		emb_tracer_get(d->fab);
 	WRITE_ONCE(entry->valid, 1);
 	return 0;
@@ -265,18 +256,7 @@ int emb_mr_dereg(struct emb_dev *d, void *arg)
 	if (ANGARA_MR_SLOT(cmd->key) < d->dom->low)
 		d->dom->low = ANGARA_MR_SLOT(cmd->key);
 	ret = mr_fence(d);
-	if (mr_is_outside(entry))
+	if (emb_mr_is_outside(entry))
 		emb_tracer_put();
 	return ret;
-}
-
-/* Releases the regions of a domain that no context uses any more. */
-void emb_mrs_release(struct emb_domain *dom)
-{
-	u32 key;
-
-	for (key = 0; key < dom->mrs; key++)
-		if (READ_ONCE(dom->mrt[key].valid) &&
-		    mr_is_outside(&dom->mrt[key]))
-			emb_tracer_put();
 }

@@ -7,11 +7,7 @@
  * A thread that puts nodes there wakes a sleeping thread to take them;
  * otherwise they would stay there until some process waits.
  */
-#include <limits.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "embed.h"
 
@@ -26,33 +22,6 @@
 #define YIELD_REST 128U	/* longest pause, as a multiple of the yield before it */
 #define YIELD_AGAIN_NS 50000000ULL /* a long yield this soon after a pause doubles the next one */
 #define YIELD_MOST_NS 10000000ULL /* a longer yield counts as this: the process was stopped */
-
-static void view_init(struct emb_run *r)
-{
-	ang_view_init(&r->view, emb_model(r->fab, r->copy), &emb_ops, r);
-	r->view.packets = r->fab->packets;
-	r->view.calm = EMB_CALM;
-}
-
-/**
- * emb_run_init() - prepare to run the model
- * @r: out
- * @fab: fabric
- */
-void emb_run_init(struct emb_run *r, struct emb_fab *fab)
-{
-	r->fab = fab;
-	r->own = emb_slot(fab, fab->slot);
-	r->seat = &r->own->seat[ang_fetch_add(&fab->seats, 1) % EMB_SEATS];
-	r->num_wakes = 0;
-	r->looks = 0;
-	r->in_vain = 0;
-	r->sleep_until = 0;
-	r->rest = 1;
-	r->beside = false;
-	r->copy = emb_copy(fab);
-	view_init(r);
-}
 
 /*
  * Enters the model, and counts the thread as inside.  Return: false: a repair
@@ -84,7 +53,7 @@ static bool run_enter(struct emb_run *r)
 	copy = emb_copy(r->fab);
 	if (r->copy != copy) {
 		r->copy = copy;
-		view_init(r);
+		emb_view_init(r);
 	}
 	return true;
 }
@@ -121,22 +90,6 @@ static void run_forget(struct emb_run *r)
 {
 	r->view.runq.head = ANG_NONE;
 	r->view.timers.head = ANG_NONE;
-}
-
-/*
- * Wakes the threads that sleep on a context's word. Return: true if there were
- * any.
- */
-bool emb_wake(struct emb_ctx *ctx)
-{
-	return syscall(SYS_futex, &ctx->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0) > 0;
-}
-
-/* Wakes the threads for which the model has raised an interrupt. */
-void emb_wake_all(struct emb_run *r)
-{
-	while (r->num_wakes)
-		emb_wake(r->wakes[--r->num_wakes]);
 }
 
 /*
@@ -560,7 +513,8 @@ static u64 run_yield(struct emb_run *r)
  * emb_relax() - while spinning: let others run, or advance nodes on the list
  * @r: runs the model
  * @can_sleep: the caller waits, so it can sleep.  For a caller that polls, this
- *	yields instead, and also checks for dead processes, as sleeping threads do
+ *	yields instead
+ * @yielded_ms: out: time after a yield, see emb_now_ms(); unchanged if there was none
  *
  * The process that the caller waits for may need this processor: certainly if
  * there are more processes than processors, else if another thread ran during
@@ -570,10 +524,9 @@ static u64 run_yield(struct emb_run *r)
  * Return: false: the caller should sleep instead of spinning; only if
  * @can_sleep.
  */
-bool emb_relax(struct emb_run *r, bool can_sleep)
+bool emb_relax(struct emb_run *r, bool can_sleep, u64 *yielded_ms)
 {
 	bool others = r->beside || run_crowded(r->fab);
-	u64 now;
 
 	r->looks++;
 	if (emb_help(r, others || r->looks % LOOKS == 0))
@@ -584,8 +537,6 @@ bool emb_relax(struct emb_run *r, bool can_sleep)
 	}
 	if (can_sleep && r->sleep_until && emb_now_ns() < r->sleep_until)
 		return false;
-	now = run_yield(r);
-	if (!can_sleep && emb_look_due(r->fab, now / 1000000))
-		emb_look_after(r->fab);
+	*yielded_ms = run_yield(r) / 1000000;
 	return true;
 }

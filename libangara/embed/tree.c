@@ -197,16 +197,11 @@ static int row_set(struct emb_dev *d, const struct angara_tree_set *cmd)
 	return 0;
 }
 
-/*
- * Sets a row. @owner: out: slot of the process that owns the row, plus 1; 0:
- * none
- */
 static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
 			  u32 *owner)
 {
 	int ret = router_lock(&d->run, cmd->router);
 
-	*owner = 0;
 	if (ret)
 		return ret;
 	ret = row_set(d, cmd);
@@ -216,12 +211,19 @@ static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
 	return ret;
 }
 
-int emb_tree_set(struct emb_dev *d, void *arg)
+/**
+ * emb_tree_set() - set a row of a tree
+ * @d: handle
+ * @cmd: row
+ * @owner: out, after -EBUSY: slot of the process whose row has the TreeId, plus 1; 0: none
+ *
+ * Return: 0; -errno.
+ */
+int emb_tree_set(struct emb_dev *d, struct angara_tree_set *cmd, u32 *owner)
 {
-	struct angara_tree_set *cmd = arg;
-	u32 owner;
 	int ret;
 
+	*owner = 0;
 	if (cmd->flags & ~(ANGARA_TREE_OWNED | ANGARA_TREE_JOB |
 			   ANGARA_TREE_ROUTER) ||
 	    cmd->row.reserved || cmd->reserved)
@@ -234,12 +236,7 @@ int emb_tree_set(struct emb_dev *d, void *arg)
 	if (!ret)
 		ret = owned_room(&d->owned);
 	if (!ret)
-		ret = row_set_locked(d, cmd, &owner);
-	/* A dead process may own the row that occupies the TreeId. */
-	if (ret == -EBUSY && owner && emb_is_dead(d->fab, owner - 1)) {
-		emb_recover_dead(d->fab);
-		ret = row_set_locked(d, cmd, &owner);
-	}
+		ret = row_set_locked(d, cmd, owner);
 	return ret;
 }
 

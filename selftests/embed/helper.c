@@ -3,10 +3,13 @@
  * Pending work wakes a thread that sleeps, even if other threads that offered
  * help do not sleep any more because they have died or are stopped.
  */
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../../libangara/embed/run.c"
 

@@ -21,7 +21,7 @@
 static struct angara_ctx *own;
 static struct angara_peer self, other, stranger;
 
-/* Gives the library an early message, as coll_talk.c does. */
+/* Gives the library an early message, as msg.c does. */
 static void hear(struct angara_peer peer, uint64_t team, uint32_t from, uint32_t seq,
 		 size_t len)
 {
@@ -34,7 +34,7 @@ static void hear(struct angara_peer peer, uint64_t team, uint32_t from, uint32_t
 		},
 	};
 
-	ang_talk_hear(own, &msg);
+	ang_coll_hear(own, &msg);
 }
 
 /*
@@ -252,7 +252,7 @@ static bool stir(void)
 		return false;
 	ok = poll_own() && expect("nothing to do", own->colls.still, true);
 	parent.checker->sends = 1;
-	ang_coll_landed(own, (uintptr_t)parent.checker, 1, ANGARA_ST_TARGET);
+	own->colls.ops->landed(own, (uintptr_t)parent.checker, 1, ANGARA_ST_TARGET);
 	ok = ok && poll_own() && expect("lost", parent.lost, ANGARA_ST_TREE_DOWN) &&
 	     expect("member at fault", parent.culprit, 1) && poll_own() &&
 	     expect("team made from it", child.lost, ANGARA_ST_TREE_DOWN) && poll_own();
