@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Create and delete loopback fabrics: model memory, one adapter per node. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "loop.h"
+
+/**
+ * loop_refuse() - log what is wrong with a description
+ * @text: description; the message shows only the first line of a graph
+ * @why: what is wrong
+ *
+ * Return: -EINVAL.
+ */
+int loop_refuse(const char *text, const struct ang_topo_why *why)
+{
+	int len = min_t(int, strcspn(text, "\n"), 32);
+
+	if (why->line)
+		pr_err("fabric '%.*s': line %u: %s\n", len, text, why->line,
+		       why->what);
+	else
+		pr_err("fabric '%.*s': %s\n", len, text, why->what);
+	return -EINVAL;
+}
 
 static void fabric_release(struct device *dev)
 {
@@ -111,11 +132,13 @@ static int nodes_register(struct loop_fabric *fabric)
  * loop_fabric_new() - create a fabric
  * @cfg: configuration that ang_cfg_check() accepts
  * @id: number of the fabric
+ * @bus: bus of its device
  *
  * Return: the fabric or an error pointer.
  * Context: process; may sleep.
  */
-struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id)
+struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id,
+				    struct bus_type *bus)
 {
 	struct loop_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
 	int ret;
@@ -127,7 +150,7 @@ struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id)
 	fabric->id = id;
 	fabric->num_nodes = ang_cfg_check(cfg);
 	device_initialize(&fabric->dev);
-	fabric->dev.bus = &loop_bus;
+	fabric->dev.bus = bus;
 	fabric->dev.release = fabric_release;
 	ret = dev_set_name(&fabric->dev, "fabric%u", id);
 	if (ret)

@@ -87,8 +87,9 @@ struct loop_fabric {
 	unsigned long *idle;
 };
 
-/* transport.c */
-extern const struct ang_bus_ops loop_bus_ops;
+/* Each file calls only files before it. */
+
+/* view.c */
 void loop_view_init(struct loop_fabric *fabric, struct ang_view *view);
 void loop_view_refresh(struct ang_view *view);
 
@@ -101,12 +102,13 @@ void loop_workers_flush(struct loop_fabric *fabric);
 int loop_wq_init(void);
 void loop_wq_exit(void);
 
-/* fabric.c */
-struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id);
-void loop_fabric_delete(struct loop_fabric *fabric);
+/* transport.c */
+extern const struct ang_bus_ops loop_bus_ops;
 
-/* main.c */
-extern struct bus_type loop_bus;
+/* fabric.c */
+struct loop_fabric *loop_fabric_new(const struct ang_cfg *cfg, u32 id,
+				    struct bus_type *bus);
+void loop_fabric_delete(struct loop_fabric *fabric);
 int loop_refuse(const char *text, const struct ang_topo_why *why);
 
 #endif /* ANG_LOOP_H */

@@ -37,26 +37,7 @@ static DEFINE_MUTEX(loop_lock);
 static DEFINE_XARRAY_ALLOC(loop_fabrics);
 static bool loop_open;
 
-struct bus_type loop_bus;
-
-/**
- * loop_refuse() - log what is wrong with a description
- * @text: description; the message shows only the first line of a graph
- * @why: what is wrong
- *
- * Return: -EINVAL.
- */
-int loop_refuse(const char *text, const struct ang_topo_why *why)
-{
-	int len = min_t(int, strcspn(text, "\n"), 32);
-
-	if (why->line)
-		pr_err("fabric '%.*s': line %u: %s\n", len, text, why->line,
-		       why->what);
-	else
-		pr_err("fabric '%.*s': %s\n", len, text, why->what);
-	return -EINVAL;
-}
+static struct bus_type loop_bus;
 
 static int read_fabric(const char *text, struct ang_cfg *cfg)
 {
@@ -117,7 +98,7 @@ static int add_fabric(const char *text, const struct ang_cfg *cfg)
 			       LOOP_MAX_FABRICS);
 		return ret;
 	}
-	fabric = loop_fabric_new(cfg, id);
+	fabric = loop_fabric_new(cfg, id, &loop_bus);
 	if (IS_ERR(fabric)) {
 		xa_erase(&loop_fabrics, id);
 		if (PTR_ERR(fabric) == -EBUSY)
@@ -239,7 +220,7 @@ static struct attribute *loop_bus_attrs[] = {
 };
 ATTRIBUTE_GROUPS(loop_bus);
 
-struct bus_type loop_bus = {
+static struct bus_type loop_bus = {
 	.name = "angara_loop",
 	.bus_groups = loop_bus_groups,
 };

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Layers: the files of angara.ko do not depend on each other in a circle.
+# Layers: the files of angara.ko, and those of angara_loop.ko apart from the model, do not depend
+# on each other in a circle.
 
 set -u
 . selftests/tap.sh
@@ -25,5 +26,9 @@ mapfile -t objects < <(sed -n '/^angara-y :=/,/[^\\]$/p' driver/Kbuild |
 
 check 'circles are found' finds
 check "the ${#objects[@]} files of angara.ko form no circle" \
+	selftests/circles "${objects[@]}"
+mapfile -t objects < <(sed -n '/^angara_loop-y :=/,/[^\\]$/p' driver/Kbuild |
+	grep -oE 'loop/[a-z_]+\.o' | sed "s|^|$OBJ/|")
+check "the ${#objects[@]} files of angara_loop.ko form no circle" \
 	selftests/circles "${objects[@]}"
 plan
