@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Schedules of several views of one fabric: a million schedules chosen by seeds,
-# a 20th of them unless LONG is set; some with threads, also under
-# ThreadSanitizer; and inserted faults that they must find, a ninth unless LONG.
+# a 60th of them unless LONG is set; some with threads, also under
+# ThreadSanitizer; and inserted faults that they must find, every 15th unless LONG.
 
 set -u
 . selftests/tap.sh
@@ -22,7 +22,7 @@ declare -A FLAGS=(
 ORDERS=(transfers 150000 lives 150000 sharing 100000 messages 50000
 	letters 150000 fences 30000 collectives 50000 rooms 50000 buffers 50000
 	trees 200000 again 100000)
-PART=$(amount 20 1)
+PART=$(amount 60 1)
 
 # explored: runs each family and prints its result.
 explored()
@@ -104,9 +104,9 @@ explored
 check "$((1000000 / PART)) schedules have run" promised
 check 'a seed gives one schedule' replays
 mapfile -t NAMES < <(families)
-nested 'under ASan and UBSan' "$T/explore-check" --count 2000 "${NAMES[@]}"
-nested 'threads' "$T/explore-threads" 400 "${NAMES[@]}"
-nested 'threads under ThreadSanitizer' "$T/explore-tsan" 100 "${NAMES[@]}"
-faults "$LIST" each 9
+nested 'under ASan and UBSan' "$T/explore-check" --count "$(amount 700 2000)" "${NAMES[@]}"
+nested 'threads' "$T/explore-threads" "$(amount 150 400)" "${NAMES[@]}"
+nested 'threads under ThreadSanitizer' "$T/explore-tsan" "$(amount 40 100)" "${NAMES[@]}"
+faults "$LIST" each 15
 found
 plan

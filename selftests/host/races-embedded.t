@@ -12,7 +12,7 @@ set -u
 . selftests/shmem/jobs.sh
 
 OUT=$TAP_TMP
-ROUNDS=${ROUNDS:-150}
+ROUNDS=${ROUNDS:-$(amount 60 150)}
 JOB_SECONDS=600
 LAUNCH=()
 SEEDS=${SEEDS:-1}

@@ -3,7 +3,7 @@
 #
 # Do the tests of OpenSHMEM find faults? Inserts each fault of selftests/shmem/mutants.txt into a
 # copy of one file of the library. The program that the list names has to fail, or not to end. The
-# test inserts every eighth fault, or all of them with LONG=1.
+# test inserts every 16th fault, or all of them with LONG=1.
 
 set -u
 . selftests/tap.sh
@@ -104,6 +104,6 @@ untouched()
 
 check 'builds' build
 check 'without a fault' untouched
-faults "$LIST" fault 8
+faults "$LIST" fault 16
 found
 plan
