@@ -3,6 +3,7 @@
  * Messages of members that arrive: each goes to the step that waits for it, or is kept until the
  * step begins or the team exists, see coll_kept.c.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "coll_run.h"

@@ -596,7 +596,7 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 	ang_talk_close(team);
 }
 
-/** ang_coll_open() - enable software collectives of a context */
+/** ang_coll_open() - set the functions that lower layers call for software collectives */
 void ang_coll_open(struct angara_ctx *ctx)
 {
 	static const struct ang_coll_ops ops = {

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "ang_hw.h"
 #include "lib.h"
 
 static inline void to_device_barrier(void)

@@ -146,8 +146,8 @@ struct ang_strays {
 /**
  * struct ang_coll_ops - what lower layers tell software collectives
  * @progress: advance all collectives of the context
- * @landed: an operation that the library posted for a collective is complete; @cookie and
- *	@step: those of the operation, @status: ANGARA_ST_*
+ * @landed: an operation that the library posted for a collective is complete. Arguments: cookie
+ *	and step of the operation, and its status, ANGARA_ST_*
  * @hear: a message with the code ANG_CODE_TEAM has arrived
  */
 struct ang_coll_ops {

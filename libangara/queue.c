@@ -28,7 +28,6 @@
  */
 #include <errno.h>
 
-#include "ang_hw.h"
 #include "lib.h"
 
 #define ANG_SQ_ENTRY	sizeof(struct angara_wqe)

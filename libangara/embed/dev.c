@@ -116,9 +116,8 @@ struct command {
  */
 static int dev_tree_set(struct emb_dev *d, void *arg)
 {
-	struct angara_tree_set first = *(const struct angara_tree_set *)arg;
 	u32 owner;
-	int ret = emb_tree_set(d, &first, &owner);
+	int ret = emb_tree_set(d, arg, &owner);
 
 	if (ret != -EBUSY || !owner || !emb_is_dead(d->fab, owner - 1))
 		return ret;

@@ -758,7 +758,7 @@ int emb_kick(struct emb_dev *d, void *arg);
 int emb_mr_prepare(struct emb_dev *d, void *arg);
 int emb_mr_reg(struct emb_dev *d, void *arg);
 int emb_mr_dereg(struct emb_dev *d, void *arg);
-int emb_tree_set(struct emb_dev *d, struct angara_tree_set *cmd, u32 *owner);
+int emb_tree_set(struct emb_dev *d, const struct angara_tree_set *given, u32 *owner);
 int emb_tree_get(struct emb_dev *d, void *arg);
 int emb_tree_clear(struct emb_dev *d, void *arg);
 int emb_tree_delegate(struct emb_dev *d, void *arg);

@@ -214,13 +214,14 @@ static int row_set_locked(struct emb_dev *d, const struct angara_tree_set *cmd,
 /**
  * emb_tree_set() - set a row of a tree
  * @d: handle
- * @cmd: row
+ * @given: row
  * @owner: out, after -EBUSY: slot of the process whose row has the TreeId, plus 1; 0: none
  *
  * Return: 0; -errno.
  */
-int emb_tree_set(struct emb_dev *d, struct angara_tree_set *cmd, u32 *owner)
+int emb_tree_set(struct emb_dev *d, const struct angara_tree_set *given, u32 *owner)
 {
+	struct angara_tree_set copy = *given, *cmd = &copy;
 	int ret;
 
 	*owner = 0;
