@@ -4,7 +4,7 @@
 # Do the tests of software collectives and of the provider find faults? Inserts each fault of
 # selftests/algo/mutants.txt into a copy of one file: a schedule, the runner, the library's
 # transport of messages, or a file of the provider. The test that the list names must fail. The test
-# inserts every 31st fault, or all of them with LONG=1.
+# inserts every 32nd fault, or all of them with LONG=1.
 
 set -u
 . selftests/tap.sh
@@ -131,6 +131,6 @@ while read -r program test; do
 	missing "$program" ||
 		check "without a fault: $test" sound "$program" "$test"
 done < <(sed -n 's/^\([a-z]*\) [^ ]*\.c /\1 /p' "$LIST" | sort -u)
-faults "$LIST" fault 31
+faults "$LIST" fault 32
 found
 plan

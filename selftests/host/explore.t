@@ -3,7 +3,7 @@
 #
 # Schedules of several views of one fabric: a million schedules chosen by seeds,
 # a 60th of them unless LONG is set; some with threads, also under
-# ThreadSanitizer; and inserted faults that they must find, every 15th unless LONG.
+# ThreadSanitizer; and inserted faults that they must find, every 13th unless LONG.
 
 set -u
 . selftests/tap.sh
@@ -107,6 +107,6 @@ mapfile -t NAMES < <(families)
 nested 'under ASan and UBSan' "$T/explore-check" --count "$(amount 700 2000)" "${NAMES[@]}"
 nested 'threads' "$T/explore-threads" "$(amount 150 400)" "${NAMES[@]}"
 nested 'threads under ThreadSanitizer' "$T/explore-tsan" "$(amount 40 100)" "${NAMES[@]}"
-faults "$LIST" each 15
+faults "$LIST" each 13
 found
 plan

@@ -3,7 +3,7 @@
 #
 # Do the tests of angara-vfio find faults? Inserts faults of
 # selftests/vfio/mutants.txt, one at a time, into a copy of one file of the server:
-# every 42nd fault, or all with LONG=1. The case that the list names must then
+# every 24th fault, or all with LONG=1. The case that the list names must then
 # fail, or the server must end with an error.
 
 set -u
@@ -89,6 +89,6 @@ while read -r one; do
 	check "without a fault: $one" passes "$B/bin/angara-vfio" \
 		"$TAP_TMP/sound" "$one"
 done < <(sed -n 's/^[a-z]*\.c \([a-z]*: .*\)/\1/p' "$LIST" | sort -u)
-faults "$LIST" fault 42
+faults "$LIST" fault 24
 found
 plan
