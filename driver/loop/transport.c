@@ -2,6 +2,7 @@
 /*
  * Registers and memory of the adapters of a fabric that the model emulates.
  */
+#include <linux/io.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/scatterlist.h>

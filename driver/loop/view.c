@@ -6,7 +6,6 @@
  * of pages that the core owns or has pinned; users see no such address.
  */
 #include <linux/highmem.h>
-#include <linux/io.h>
 #include <linux/module.h>
 #include <linux/pfn.h>
 
