@@ -19,6 +19,9 @@
  * once.  A record is removed after ANG_MISSED_NUM later records of the same
  * queue.  So many records mean that a sender floods the queue, since members
  * that create teams send few strays.
+ *
+ * ang_coll_fail() is here since all files of software collectives above this one
+ * call it.
  */
 #include <stdlib.h>
 

@@ -599,13 +599,13 @@ void ang_coll_leave(struct angara_team *team, bool quietly)
 /** ang_coll_open() - set the functions that lower layers call for software collectives */
 void ang_coll_open(struct angara_ctx *ctx)
 {
-	static const struct ang_coll_ops ops = {
+	static const struct ang_coll_calls calls = {
 		.progress = ang_coll_progress,
 		.landed = coll_landed,
 		.hear = ang_coll_hear,
 	};
 
-	ctx->colls.ops = &ops;
+	ctx->colls.calls = &calls;
 }
 
 /** ang_coll_end() - free the collectives of a context that is closed */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Messages between the members of a team.  They have a reserved code, and the
- * program never receives them.
+ * program never receives them.  coll_hear.c processes those that arrive.
  *
  *   tag of a message    number of the team
  *   imm, from bit 0     kind (4 bits), tag of the step (18), rank of the sender
@@ -31,6 +31,7 @@ static u64 said_pack(const struct ang_said *said)
 	return v << KIND_BITS | said->kind;
 }
 
+/** ang_said_unpack() - decode the header of a message between members */
 struct ang_said ang_said_unpack(const struct angara_head *head)
 {
 	u64 v = head->imm;

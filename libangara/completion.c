@@ -58,20 +58,23 @@ void ang_slots_free(struct angara_ctx *ctx)
 }
 
 /* Releases the regions of a slot whose operation is complete. */
-static void slot_release(struct angara_ctx *ctx, u32 number)
+static void slot_unhold(struct angara_ctx *ctx, u32 number)
 {
 	ctx->slots[number].kind &= (u8)~ANG_SLOT_HOLDS;
 	ang_held_release(&ctx->held[number]);
 }
 
-/* Releases all regions that slots hold: the adapter has destroyed the context. */
-void ang_slots_release(struct angara_ctx *ctx)
+/*
+ * Releases all regions that slots hold, and frees the table of them: the adapter
+ * has destroyed the context.
+ */
+void ang_slots_unhold(struct angara_ctx *ctx)
 {
 	u32 i;
 
 	for (i = 0; ctx->held && i < ctx->create.cq_entries; i++)
 		if (ctx->slots[i].kind & ANG_SLOT_HOLDS)
-			slot_release(ctx, i);
+			slot_unhold(ctx, i);
 	free(ctx->held);
 }
 
@@ -144,7 +147,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		c->node = slot->node;
 	}
 	if (__builtin_expect(slot->kind & ANG_SLOT_HOLDS, 0))
-		slot_release(ctx, number);
+		slot_unhold(ctx, number);
 	switch (slot->kind) {
 	case ANG_SLOT_COUNTED:
 		if (c->status != ANGARA_ST_OK && !ctx->first_err) {
@@ -168,7 +171,7 @@ static bool slot_end(struct angara_ctx *ctx, struct angara_completion *c)
 		whole = slot_part(ctx, c);
 		break;
 	case ANG_SLOT_FLIGHT:
-		ctx->colls.ops->landed(ctx, slot->cookie, slot->next, c->status);
+		ctx->colls.calls->landed(ctx, slot->cookie, slot->next, c->status);
 		break;
 	default:
 		return false;
@@ -310,14 +313,19 @@ bool ang_reap(struct angara_ctx *ctx)
 	if (ctx->ci != from)
 		cq_consumed(ctx);
 	if (coll_due(ctx))
-		ctx->colls.ops->progress(ctx);
+		ctx->colls.calls->progress(ctx);
 	return boarded || ctx->ci != from;
 }
 
-/*
- * Passes at most @n completions to the caller: those of the ring, then those of
- * the CQ.  If the context has teams, the CQ is left to ang_reap() at the next
+/**
+ * ang_harvest() - pass completions to the caller
+ * @ctx: context
+ * @out: completions
+ * @n: capacity of @out
+ *
+ * Passes those of the ring first, then those of the CQ.  If the context has teams, the CQ is left to ang_reap() at the next
  * poll, since a completion may have to advance a collective.
+ *
  * Return: number of completions.
  */
 unsigned int ang_harvest(struct angara_ctx *ctx,

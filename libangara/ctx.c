@@ -152,7 +152,7 @@ ANG_PUBLIC void angara_ctx_close(struct angara_ctx *ctx)
 	angara_mr_dereg(ctx->stage);
 	unmap_all(ctx);
 	ang_dev_close(&ctx->dev);
-	ang_slots_release(ctx);
+	ang_slots_unhold(ctx);
 	ang_dom_drop(ctx->dom);
 	ang_msg_close(ctx);
 	ang_slots_free(ctx);

@@ -144,13 +144,13 @@ struct ang_strays {
 };
 
 /**
- * struct ang_coll_ops - what lower layers tell software collectives
+ * struct ang_coll_calls - what lower layers tell software collectives
  * @progress: advance all collectives of the context
  * @landed: an operation that the library posted for a collective is complete. Arguments: cookie
  *	and step of the operation, and its status, ANGARA_ST_*
  * @hear: a message with the code ANG_CODE_TEAM has arrived
  */
-struct ang_coll_ops {
+struct ang_coll_calls {
 	void (*progress)(struct angara_ctx *ctx);
 	void (*landed)(struct angara_ctx *ctx, u64 cookie, u32 step, u32 status);
 	void (*hear)(struct angara_ctx *ctx, const struct angara_message *msg);
@@ -158,7 +158,7 @@ struct ang_coll_ops {
 
 /**
  * struct ang_colls - software collectives of a context
- * @ops: functions of software collectives for the layers below them
+ * @calls: functions of software collectives for the layers below them
  * @teams: teams
  * @orphans: collectives of destroyed teams of which the adapter still executes
  *	parts
@@ -172,7 +172,7 @@ struct ang_coll_ops {
  *	arrives, an operation of the library completes, or a team fails
  */
 struct ang_colls {
-	const struct ang_coll_ops *ops;
+	const struct ang_coll_calls *calls;
 	struct angara_team *teams;
 	struct ang_coll_op *orphans;
 	struct ang_strays strays[ANG_STRAY_QUEUES];
@@ -350,6 +350,21 @@ struct angara_mr {
 	bool revoked;
 };
 
+/* Time of the monotonic clock, nanoseconds. */
+static inline u64 ang_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Acquire: the caller may then read data that the counter covers. */
+static inline u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
+{
+	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
+}
+
 /* doorbell.c */
 int ang_kick(struct angara_ctx *ctx);
 
@@ -377,7 +392,7 @@ int ang_slot_take(struct angara_ctx *ctx, const struct angara_op *op,
 /* completion.c */
 int ang_slots_init(struct angara_ctx *ctx);
 void ang_slots_free(struct angara_ctx *ctx);
-void ang_slots_release(struct angara_ctx *ctx);
+void ang_slots_unhold(struct angara_ctx *ctx);
 bool ang_reap(struct angara_ctx *ctx);
 bool ang_board_reap(struct angara_ctx *ctx, bool end);
 
@@ -401,21 +416,6 @@ unsigned int ang_harvest(struct angara_ctx *ctx, struct angara_completion *out,
 int ang_blocked_wait(struct angara_ctx *ctx, struct ang_blocked *b);
 int ang_post_wait(struct angara_ctx *ctx, struct angara_wqe *wqe, const void *data,
 		  size_t len);
-
-/* Time of the monotonic clock, nanoseconds. */
-static inline u64 ang_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
-/* Acquire: the caller may then read data that the counter covers. */
-static inline u64 ang_counter(const struct angara_ctx *ctx, unsigned int index)
-{
-	return le64_to_cpu(ang_load_acquire(&ctx->ctr[index]));
-}
 
 /* wait.c */
 typedef bool (*ang_done_fn)(struct angara_ctx *ctx, const void *arg);
@@ -465,12 +465,9 @@ void ang_coll_open(struct angara_ctx *ctx);
 void ang_coll_end(struct angara_ctx *ctx);
 
 /* rma.c */
-int ang_put_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
-		u64 dst_key, u64 dst_off, const struct angara_mr *src,
-		u64 src_off, size_t len, struct angara_wqe *wqe);
-int ang_get_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
-		u64 src_key, u64 src_off, const struct angara_mr *dst,
-		u64 dst_off, size_t len, struct angara_wqe *wqe);
+int ang_rma_wqe(const struct angara_ctx *ctx, unsigned int op, struct angara_peer peer,
+		u64 key, u64 off, const struct angara_mr *mr, u64 loff, size_t len,
+		struct angara_wqe *wqe);
 int ang_inline_wqe(struct angara_peer peer, u64 dst_key, u64 dst_off,
 		   const void *data, size_t len, struct angara_wqe *wqe);
 
@@ -510,6 +507,7 @@ int ang_hold_posted(struct angara_ctx *ctx, const struct angara_wqe *wqe,
 int ang_hold_post(struct angara_ctx *ctx, int ret, struct angara_wqe *wqe,
 		  const void *data, size_t len, const struct angara_op *op,
 		  struct angara_mr *mr);
+
 /* Releases the regions that an operation holds. */
 static inline void ang_held_release(struct ang_held *held)
 {

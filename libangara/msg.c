@@ -97,17 +97,18 @@ static int inline_wqe(const struct angara_ctx *ctx, struct angara_peer peer,
 	return 0;
 }
 
-static int hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
-		      const struct angara_head *head, u64 src, size_t len,
-		      const struct angara_op *op)
+/* Sends unregistered memory: @src is its address. */
+static int msg_send_held_nbi(struct angara_ctx *ctx, struct angara_peer peer,
+			     const struct angara_head *head, u64 src, size_t len,
+			     const struct angara_op *op)
 {
 	struct angara_wqe wqe;
 	struct angara_mr *mr;
 	int ret;
 
 	if (len <= ANGARA_MAX_INLINE)
-		return angara_send_inline_nbi(ctx, peer, head, (const void *)(uintptr_t)src, len,
-					      op);
+		return angara_send_inline_nbi(ctx, peer, head,
+					      (const void *)(uintptr_t)src, len, op);
 	ret = ang_hold_begin_nbi(ctx, 1, 0, op, &src, len, 0, &mr);
 	if (ret)
 		return ret;
@@ -115,8 +116,9 @@ static int hold_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	return ang_hold_post(ctx, ret, &wqe, NULL, 0, op, mr);
 }
 
-static int hold_send(struct angara_ctx *ctx, struct angara_peer peer,
-		  const struct angara_head *head, u64 src, size_t len)
+/* As msg_send_held_nbi(), and waits until the operation is complete. */
+static int msg_send_held(struct angara_ctx *ctx, struct angara_peer peer,
+			 const struct angara_head *head, u64 src, size_t len)
 {
 	struct angara_mr *mr;
 	int ret;
@@ -130,6 +132,7 @@ static int hold_send(struct angara_ctx *ctx, struct angara_peer peer,
 	angara_mr_release(mr);
 	return ret;
 }
+
 ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 			       const struct angara_head *head,
 			       const struct angara_mr *src, uint64_t src_off,
@@ -141,7 +144,7 @@ ANG_PUBLIC int angara_send_nbi(struct angara_ctx *ctx, struct angara_peer peer,
 	if (code_taken(ctx, head, op))
 		return -EINVAL;
 	if (ret == -EINVAL && !src)
-		return hold_send_nbi(ctx, peer, head, src_off, len, op);
+		return msg_send_held_nbi(ctx, peer, head, src_off, len, op);
 	return ret ? ret : ang_post(ctx, &wqe, NULL, 0, op);
 }
 
@@ -156,7 +159,7 @@ ANG_PUBLIC int angara_send(struct angara_ctx *ctx, struct angara_peer peer,
 	if (code_taken(ctx, head, NULL))
 		return -EINVAL;
 	if (ret == -EINVAL && !src)
-		return hold_send(ctx, peer, head, src_off, len);
+		return msg_send_held(ctx, peer, head, src_off, len);
 	return ret ? ret : ang_post_wait(ctx, &wqe, NULL, 0);
 }
 
@@ -299,7 +302,7 @@ void ang_msg_hear(struct angara_ctx *ctx)
 		if (kind == ANGARA_MSG_DATA && is_own(ctx, ctx->msg_heard)) {
 			msg = message_of(ang_msg_record(ctx, ctx->msg_heard),
 					 ctx->msg_heard);
-			ctx->colls.ops->hear(ctx, &msg);
+			ctx->colls.calls->hear(ctx, &msg);
 			ctx->idled = 0;
 		}
 		ctx->msg_heard += units;
@@ -345,7 +348,7 @@ static int msg_take(struct angara_ctx *ctx, struct angara_message *msg)
 
 			if (!is_own(ctx, at))
 				break;
-			ctx->colls.ops->progress(ctx);
+			ctx->colls.calls->progress(ctx);
 			if (ctx->msg_at == at)
 				return -EAGAIN;
 			continue;

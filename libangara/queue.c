@@ -20,7 +20,7 @@
  *   device reads the WQE      | acquire load of ANGARA_CTR_SQ_CI
  *   device counts SQ_CI       | we overwrite the WQE
  *
- * The kick is in doorbell.c.
+ * doorbell.c has the kick and its barrier.
  *
  * The CQ cannot overflow: an operation has at most one CQE, and at most
  * cq_entries operations are outstanding, that is, posted and not reaped; see

@@ -51,8 +51,8 @@ static int held_nbi(struct angara_ctx *ctx, struct angara_peer peer, u64 dst_key
 	if (ret)
 		return ret;
 	signal_wqe(peer, sig, &signal);
-	ret = ang_put_wqe(ctx, peer, dst_key, dst_off, held.mr[0], src, len,
-			  &put);
+	ret = ang_rma_wqe(ctx, ANGARA_OP_PUT, peer, dst_key, dst_off, held.mr[0], src,
+			  len, &put);
 	if (!ret)
 		ret = ang_post_two(ctx, &put, NULL, 0, &signal, &sig->value,
 				   sizeof(sig->value), op);
@@ -91,7 +91,7 @@ ANG_PUBLIC int angara_put_signal_nbi(struct angara_ctx *ctx,
 		return held_nbi(ctx, peer, dst_key, dst_off, src_off, len, sig,
 				op);
 	if (!ret)
-		ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off,
+		ret = ang_rma_wqe(ctx, ANGARA_OP_PUT, peer, dst_key, dst_off, src, src_off,
 				  len, &put);
 	return ret ? ret : ang_post_two(ctx, &put, NULL, 0, &signal, &sig->value,
 					sizeof(sig->value), op);
@@ -142,7 +142,7 @@ ANG_PUBLIC int angara_put_signal(struct angara_ctx *ctx,
 	if (!ret && !src)
 		return signal_held(ctx, peer, dst_key, dst_off, src_off, len, sig);
 	if (!ret)
-		ret = ang_put_wqe(ctx, peer, dst_key, dst_off, src, src_off,
+		ret = ang_rma_wqe(ctx, ANGARA_OP_PUT, peer, dst_key, dst_off, src, src_off,
 				  len, &put);
 	return ret ? ret : signal_run(ctx, &put, NULL, 0, &signal, sig);
 }

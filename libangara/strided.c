@@ -67,10 +67,8 @@ static int element_wqe(const struct angara_ctx *ctx, const struct elements *e,
 		       u64 there, const struct angara_mr *mr, u64 here,
 		       struct angara_wqe *wqe)
 {
-	if (e->put)
-		return ang_put_wqe(ctx, e->peer, e->key, there, mr, here, e->len,
-				   wqe);
-	return ang_get_wqe(ctx, e->peer, e->key, there, mr, here, e->len, wqe);
+	return ang_rma_wqe(ctx, e->put ? ANGARA_OP_PUT : ANGARA_OP_GET, e->peer, e->key,
+			   there, mr, here, e->len, wqe);
 }
 
 static int element_post(struct angara_ctx *ctx, const struct elements *e, size_t i,

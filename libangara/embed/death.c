@@ -129,7 +129,7 @@ void emb_look_after(struct emb_fab *fab)
 {
 	u32 slot;
 
-	if (!emb_look_time(fab))
+	if (!emb_look_take(fab))
 		return;
 	for (slot = emb_slot_taken(fab, 0); slot < fab->head->procs;
 	     slot = emb_slot_taken(fab, slot + 1)) {

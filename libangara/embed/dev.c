@@ -319,7 +319,6 @@ static bool emb_dev_gone(struct ang_dev *dev)
 static bool emb_dev_relax(struct ang_dev *dev, bool can_sleep)
 {
 	struct emb_dev *d = dev->priv;
-
 	u64 now_ms = 0;
 	bool spin = emb_relax(&d->run, can_sleep, &now_ms);
 

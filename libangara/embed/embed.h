@@ -688,7 +688,7 @@ void emb_count_out(struct emb_slot *slot, struct emb_seat *seat);
 bool emb_has_fenced(const struct emb_fab *fab);
 bool emb_is_stuck(struct emb_fab *fab, u32 slot);
 bool emb_look_due(const struct emb_fab *fab, u64 now_ms);
-bool emb_look_time(struct emb_fab *fab);
+bool emb_look_take(struct emb_fab *fab);
 u32 emb_slot_taken(const struct emb_fab *fab, u32 slot);
 void emb_look_inside(struct emb_fab *fab);
 

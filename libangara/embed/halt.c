@@ -424,11 +424,15 @@ bool emb_look_due(const struct emb_fab *fab, u64 now_ms)
 	return now_ms - READ_ONCE(fab->head->looked_ms) >= EMB_LOOK_MS;
 }
 
-/*
- * Is it time for a check?  One process checks for all, so the cost does not
- * depend on the number of sleepers.
+/**
+ * emb_look_take() - is a check for dead processes due, and does the caller have to
+ * carry it out?
+ * @fab: fabric
+ *
+ * One process checks for all, so the cost does not depend on the number of
+ * sleepers.
  */
-bool emb_look_time(struct emb_fab *fab)
+bool emb_look_take(struct emb_fab *fab)
 {
 	struct emb_head *head = fab->head;
 	u64 last = READ_ONCE(head->looked_ms);
@@ -438,7 +442,7 @@ bool emb_look_time(struct emb_fab *fab)
 	       ang_cmpxchg(&head->looked_ms, last, now) == last;
 }
 
-/* First slot from @slot on that a process has taken; emb_head.procs: none. */
+/** emb_slot_taken() - first slot from @slot on that a process has taken; emb_head.procs: none */
 u32 emb_slot_taken(const struct emb_fab *fab, u32 slot)
 {
 	while (slot < fab->head->procs && !ang_load_acquire(&emb_slot(fab, slot)->used))
@@ -456,7 +460,7 @@ void emb_look_inside(struct emb_fab *fab)
 {
 	u32 slot;
 
-	if (!emb_look_time(fab))
+	if (!emb_look_take(fab))
 		return;
 	for (slot = emb_slot_taken(fab, 0); slot < fab->head->procs;
 	     slot = emb_slot_taken(fab, slot + 1)) {

@@ -252,7 +252,7 @@ static bool stir(void)
 		return false;
 	ok = poll_own() && expect("nothing to do", own->colls.still, true);
 	parent.checker->sends = 1;
-	own->colls.ops->landed(own, (uintptr_t)parent.checker, 1, ANGARA_ST_TARGET);
+	own->colls.calls->landed(own, (uintptr_t)parent.checker, 1, ANGARA_ST_TARGET);
 	ok = ok && poll_own() && expect("lost", parent.lost, ANGARA_ST_TREE_DOWN) &&
 	     expect("member at fault", parent.culprit, 1) && poll_own() &&
 	     expect("team made from it", child.lost, ANGARA_ST_TREE_DOWN) && poll_own();
