@@ -253,8 +253,7 @@ LONG_FORMS = $(filter-out selftests/host/sim-model.t selftests/guest/kselftest.t
 .PHONY: check-long
 check-long: setup ## run the long forms of tests of which check runs a part
 	@+LIMIT=0 LONG=1 SEEDS="1 2 3" $(PROVE) selftests/build/guest.t \
-		selftests/long/apps.t selftests/long/install.t \
-		selftests/host/races-embedded.t $(LONG_FORMS)
+		selftests/long/apps.t selftests/long/install.t $(LONG_FORMS)
 
 .PHONY: check-kernels
 check-kernels: setup ## build with all warnings and run the kselftests, on each kernel

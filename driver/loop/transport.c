@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers and memory of the adapters of a fabric that the model emulates.
+ * Registers and DMA memory of emulated adapters.
  */
 #include <linux/io.h>
 #include <linux/module.h>

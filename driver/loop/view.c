@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Views of a fabric: what the model does by them, which is DMA and interrupts.
+ * Views of a fabric: the functions by which the model reads and writes memory,
+ * raises interrupts and traces packets.
  *
  * A DMA address is a physical address.  The core gives the model only addresses
  * of pages that the core owns or has pinned; users see no such address.

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Library, tools and kselftests build with gcc and with clang, without a warning; with clang
-# OpenSHMEM, tools and tests of the library only if LONG is set, and optimised only then. The
-# kselftests also build in a part of a kernel tree that has only the files that they need.
+# Library, tools and kselftests build with gcc and with clang, without a warning. Without LONG,
+# clang builds only the library, without optimisation, and the kselftests. The kselftests also
+# build in a part of a kernel tree that has only the files that they need.
 
 set -u
 . selftests/tap.sh
@@ -110,8 +110,9 @@ for compiler in gcc clang; do
 		continue
 	fi
 	parts=(libangara selftests/kselftest)
-	[ "$compiler" = clang ] && ! long_form ||
+	if [ "$compiler" != clang ] || long_form; then
 		parts+=(libangara/shmem tools selftests/library)
+	fi
 	for part in "${parts[@]}"; do
 		check "$compiler: $part" build "$compiler" "$part"
 	done

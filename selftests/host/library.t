@@ -54,7 +54,7 @@ same()
 	diff <("$1") <("$2")
 }
 
-# In each folder of the library, files call each other in no circle.
+# In the folders of the library itself, files call each other in no circle.
 layered()
 {
 	local folder count=0
@@ -63,6 +63,7 @@ layered()
 		selftests/circles "$folder"/*.o || return
 		count=$((count + $(find "$folder" -maxdepth 1 -name '*.o' | wc -l)))
 	done
+	# The library has more than 100 files.
 	[ "$count" -gt 100 ]
 }
 

@@ -4,7 +4,7 @@
 # The simulator's flit engine: compared with another simulator
 # (selftests/sim/booksim2.csv) and with the packet engine.  Flits and credits
 # are conserved; the same seed gives the same bits.  SET=full, which make
-# check-sim sets, compares all numbers, and larger fabrics.
+# check-sim sets, compares all numbers, all patterns with hosts, and larger fabrics.
 
 set -u
 . selftests/tap.sh
